@@ -1,0 +1,209 @@
+//! Installing an observer, and how a wrapper calls it.
+//!
+//! ```
+//! use std::cell::Cell;
+//! use std::rc::Rc;
+//!
+//! use mlx_sys::function::{CallView, Output};
+//! use mlx_sys::observe::{self, Observer};
+//!
+//! #[derive(Default)]
+//! struct Count(Cell<usize>);
+//!
+//! impl Observer for Count {
+//!     fn after(&self, call: &CallView<'_>, _results: &mut [Output], _status: i32) {
+//!         println!("{}", call.function.name);
+//!         self.0.set(self.0.get() + 1);
+//!     }
+//! }
+//!
+//! let count = Rc::new(Count::default());
+//! let guard = observe::install(count.clone()).expect("nobody observes this thread yet");
+//! unsafe {
+//!     let one = mlx_sys::mlx_array_new_int(1);
+//!     mlx_sys::mlx_array_free(one); // moves a handle about: not observed
+//! }
+//! drop(guard);
+//! assert_eq!(count.0.get(), 1);
+//! ```
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, CStr, CString};
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use crate::function::{Argument, CallView, Function, Output};
+use crate::raw;
+
+/// Watches the calls of the thread that it is installed on.
+///
+/// Both methods run on that thread, between the caller and MLX. Inside them calls of this crate are not observed,
+/// so an observer may call anything; a panic that leaves them ends the process, since it would unwind through C.
+pub trait Observer {
+    /// Before the call runs. Refusing keeps it from running: the caller gets a status of failure, with the message.
+    fn before(&self, call: &CallView<'_>) -> Decision {
+        let _ = call;
+        Decision::Proceed
+    }
+
+    /// After the call ran with `status` (0 for success). The handles in `results` are the caller's: an observer
+    /// may put other arrays into them.
+    fn after(&self, call: &CallView<'_>, results: &mut [Output], status: c_int);
+
+    /// Whether functions compiled on this thread run as their operations from here on: `mlx_detail_compile` then
+    /// hands back the closure itself. `closure` is the handle that it hands back.
+    fn inline_compiled(&self, closure: raw::mlx_closure) -> Inlining {
+        let _ = closure;
+        Inlining::No
+    }
+}
+
+/// What an observer says before a call.
+#[derive(Debug)]
+pub enum Decision {
+    /// Let it run.
+    Proceed,
+    /// Do not run it; the message reaches the caller as MLX's error.
+    Refuse(CString),
+}
+
+/// Whether a compiled function runs as its operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inlining {
+    /// Yes: the closure is handed back as it is.
+    Yes,
+    /// No: MLX compiles it.
+    No,
+}
+
+thread_local! {
+    static OBSERVED: Cell<bool> = const { Cell::new(false) };
+    static OBSERVER: Cell<Option<*const dyn Observer>> = const { Cell::new(None) };
+}
+
+/// The thread already has an observer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AlreadyObserved;
+
+impl std::fmt::Display for AlreadyObserved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("this thread already has an observer of MLX calls; drop its guard first")
+    }
+}
+
+impl std::error::Error for AlreadyObserved {}
+
+/// Keeps an observer installed; dropping it takes the observer off its thread.
+pub struct Guard {
+    observer: Rc<dyn Observer>,
+    // Belongs to the thread that it was made on.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // `take` and not a mere flag: a callback that is under way must not find the observer again.
+        OBSERVER.set(None);
+        OBSERVED.set(false);
+        let _ = &self.observer;
+    }
+}
+
+/// Has `observer` see the calls of this thread until the guard is dropped.
+///
+/// # Errors
+///
+/// A thread has at most one observer.
+pub fn install(observer: Rc<dyn Observer>) -> Result<Guard, AlreadyObserved> {
+    if OBSERVER.get().is_some() {
+        return Err(AlreadyObserved);
+    }
+    OBSERVER.set(Some(Rc::as_ptr(&observer)));
+    OBSERVED.set(true);
+    Ok(Guard { observer, _not_send: PhantomData })
+}
+
+/// Runs `f` with this thread's calls unobserved.
+pub fn unobserved<T>(f: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            OBSERVED.set(self.0 && OBSERVER.get().is_some());
+        }
+    }
+    let _restore = Restore(OBSERVED.replace(false));
+    f()
+}
+
+/// Whether a call on this thread is to be shown to an observer.
+#[inline]
+pub(crate) fn is_observed() -> bool {
+    OBSERVED.get()
+}
+
+/// Runs a callback of the thread's observer, with observation off inside; `None` where there is none.
+fn with_observer<T>(f: impl FnOnce(&dyn Observer) -> T) -> Option<T> {
+    let observer = OBSERVER.get()?;
+    // SAFETY: the pointer is set only by `install`, whose guard owns the observer and clears the pointer first.
+    let observer = unsafe { &*observer };
+    Some(unobserved(|| f(observer)))
+}
+
+/// One observed call: before, the call itself, after.
+pub(crate) fn call(
+    function: &'static Function,
+    arguments: &[Argument<'_>],
+    results: &mut [Output],
+    run: &mut dyn FnMut() -> c_int,
+) -> c_int {
+    let view = CallView { function, arguments };
+    if let Some(Decision::Refuse(message)) = with_observer(|observer| observer.before(&view)) {
+        crate::error::report(&message);
+        return 1;
+    }
+    let status = run();
+    with_observer(|observer| observer.after(&view, results, status));
+    status
+}
+
+/// Asks the thread's observer whether a compiled function is to be inlined.
+pub(crate) fn inlining(closure: raw::mlx_closure) -> Inlining {
+    if !is_observed() {
+        return Inlining::No;
+    }
+    with_observer(|observer| observer.inline_compiled(closure)).unwrap_or(Inlining::No)
+}
+
+/// A slice from a C pointer and a length, either of which may stand for nothing.
+///
+/// # Safety
+///
+/// `data` is null or points to `length` elements that outlive the call which is being observed.
+#[inline]
+pub(crate) unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
+    if data.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: as above; this is what the C function itself requires of its caller.
+    unsafe { std::slice::from_raw_parts(data, length) }
+}
+
+/// A C string, which may be absent.
+///
+/// # Safety
+///
+/// `data` is null or a string that outlives the call which is being observed.
+#[inline]
+pub(crate) unsafe fn text<'a>(data: *const c_char) -> Option<&'a CStr> {
+    if data.is_null() {
+        return None;
+    }
+    // SAFETY: as above.
+    Some(unsafe { CStr::from_ptr(data) })
+}

@@ -1,0 +1,79 @@
+//! Handles: borrowing, sharing, evaluating without being observed.
+
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+
+use mlx_rs::Array;
+use mlx_sys::raw::{self, mlx_array, mlx_vector_array};
+
+use super::error::{check, GraphError};
+
+/// Another handle of the same array; no data is copied.
+///
+/// # Safety
+///
+/// `array` is a valid, non-empty handle.
+pub unsafe fn share(array: mlx_array) -> Array {
+    // SAFETY: a fresh handle that the returned array owns.
+    unsafe {
+        let mut handle = raw::mlx_array_new();
+        raw::mlx_array_set(&mut handle, array);
+        Array::from_ptr(handle)
+    }
+}
+
+/// An array that borrows its handle.
+pub struct Borrowed(ManuallyDrop<Array>);
+
+impl Deref for Borrowed {
+    type Target = Array;
+
+    fn deref(&self) -> &Array {
+        &self.0
+    }
+}
+
+/// The array behind a handle that somebody else owns.
+///
+/// # Safety
+///
+/// `array` is a valid, non-empty handle that outlives the value returned.
+pub unsafe fn borrowed(array: mlx_array) -> Borrowed {
+    // SAFETY: `ManuallyDrop` never frees the handle.
+    Borrowed(ManuallyDrop::new(unsafe { Array::from_ptr(array) }))
+}
+
+/// The handles in a list, which borrow from it.
+pub fn list(arrays: mlx_vector_array) -> impl ExactSizeIterator<Item = mlx_array> {
+    // SAFETY: a valid or empty list; the indexes are in range.
+    let size = unsafe { raw::mlx_graph_list_size(arrays) };
+    (0..size).map(move |index| unsafe { raw::mlx_graph_list_item(arrays, index) })
+}
+
+/// Whether an unevaluated computation stands behind the array.
+pub fn has_producer(array: mlx_array) -> bool {
+    // SAFETY: reads a flag of a valid or empty handle.
+    unsafe { raw::mlx_graph_has_primitive(array) }
+}
+
+/// Whether the array's data can be read without computing anything.
+pub fn is_available(array: &Array) -> bool {
+    // SAFETY: as above.
+    unsafe { raw::mlx_graph_is_available(array.as_ptr()) }
+}
+
+/// Evaluates arrays, all in one go, unobserved.
+///
+/// # Errors
+///
+/// MLX's message. After an error none of the arrays may be read: MLX does not remember which of them failed.
+pub fn evaluate<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<(), GraphError> {
+    // SAFETY: a fresh list of valid handles, freed below.
+    unsafe {
+        let handles: Vec<mlx_array> = arrays.into_iter().map(Array::as_ptr).collect();
+        let list = raw::mlx_vector_array_new_data(handles.as_ptr(), handles.len());
+        let status = raw::mlx_graph_evaluate(list);
+        raw::mlx_vector_array_free(list);
+        check(status, "evaluating arrays")
+    }
+}

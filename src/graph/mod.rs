@@ -1,0 +1,20 @@
+//! MLX's own graph, safely.
+//!
+//! MLX arrays are lazy: until evaluated, each holds its primitive and its inputs. This module reads that graph
+//! through the one C++ file of `crates/mlx-sys`: which array is which ([`ArrayId`], [`Token`]), what stands between
+//! a call's results and the arrays known before it ([`Subgraph`]), and the same computation over other inputs
+//! ([`Subgraph::replay`]). It knows nothing of sessions or traces.
+
+mod array;
+mod compare;
+mod error;
+mod identity;
+mod memory;
+mod subgraph;
+
+pub use array::{borrowed, evaluate, has_producer, is_available, list, share};
+pub use compare::{compare, Difference};
+pub use error::GraphError;
+pub use identity::{ArrayId, Token};
+pub use memory::{read, respan, span};
+pub use subgraph::{ancestors, Ancestors, Step, Subgraph};

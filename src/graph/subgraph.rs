@@ -1,0 +1,218 @@
+//! What stands between a call's results and the arrays known before it.
+
+use std::ffi::{c_void, CStr};
+
+use mlx_rs::Array;
+use mlx_sys::raw::{self, mlx_array};
+
+use super::array::list;
+use super::error::{check, GraphError};
+use super::identity::ArrayId;
+
+/// A small program, read from MLX's graph: primitives, how they feed one another, and the known arrays at its
+/// boundary. It owns its primitives and the leaves made inside the call; it keeps no computed array alive.
+///
+/// Primitives hold the streams of the thread that made them: [`replay`](Self::replay) builds arrays anywhere, but
+/// only that thread can evaluate them.
+#[derive(Debug)]
+pub struct Subgraph(raw::mlx_subgraph);
+
+// SAFETY: primitives and leaves are shared pointers with atomic counts; nothing here changes them.
+unsafe impl Send for Subgraph {}
+
+/// One primitive of a [`Subgraph`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// MLX's name of the primitive: `Softmax`.
+    pub primitive: String,
+    /// Slots it reads: first the boundary, then the leaves, then the outputs of the steps, in order.
+    pub inputs: Vec<u32>,
+    /// How many arrays it yields.
+    pub outputs: usize,
+}
+
+impl Subgraph {
+    /// Reads the graph behind `results`, down to the arrays that `known` has a number for.
+    ///
+    /// # Errors
+    ///
+    /// An empty handle among the results, or no memory.
+    pub fn read(
+        results: &[mlx_array],
+        known: &mut dyn FnMut(ArrayId) -> Option<u32>,
+    ) -> Result<Self, GraphError> {
+        let mut context = Walk { known, visit: &mut |_| () };
+        let mut graph = raw::mlx_subgraph { ctx: std::ptr::null_mut() };
+        // SAFETY: `context` outlives the call, and the callback takes it back as what it is.
+        let status = unsafe {
+            raw::mlx_graph_subgraph(
+                &mut graph,
+                results.as_ptr(),
+                results.len(),
+                Some(call_known),
+                (&raw mut context).cast(),
+            )
+        };
+        check(status, "reading the graph behind a call")?;
+        Ok(Self(graph))
+    }
+
+    /// The numbers of the known arrays that the results really depend on, in the order met.
+    pub fn boundary(&self) -> Vec<u32> {
+        // SAFETY: indexes in range of a valid program. The numbers came from `known`, so they fit.
+        unsafe {
+            (0..raw::mlx_graph_boundary_size(self.0))
+                .map(|index| raw::mlx_graph_boundary_item(self.0, index) as u32)
+                .collect()
+        }
+    }
+
+    /// How many arrays without a producer were made inside the call.
+    pub fn leaves(&self) -> usize {
+        // SAFETY: a valid program.
+        unsafe { raw::mlx_graph_leaves_size(self.0) }
+    }
+
+    /// How many primitives the program has.
+    pub fn len(&self) -> usize {
+        // SAFETY: a valid program.
+        unsafe { raw::mlx_graph_steps_size(self.0) }
+    }
+
+    /// Whether the results are all known arrays or leaves, so that nothing was computed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The primitives in an order in which each follows what it reads.
+    pub fn steps(&self) -> Vec<Step> {
+        (0..self.len())
+            .map(|step| {
+                let mut slots = std::ptr::null();
+                // SAFETY: the step is in range; name and slots live as long as the program, and are copied.
+                unsafe {
+                    let count = raw::mlx_graph_step_inputs(self.0, step, &mut slots);
+                    Step {
+                        primitive: CStr::from_ptr(raw::mlx_graph_step_name(self.0, step))
+                            .to_string_lossy()
+                            .into_owned(),
+                        inputs: copied(slots, count),
+                        outputs: raw::mlx_graph_step_outputs(self.0, step),
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// The slots of the results.
+    pub fn results(&self) -> Vec<u32> {
+        let mut slots = std::ptr::null();
+        // SAFETY: as in `steps`.
+        unsafe {
+            let count = raw::mlx_graph_results(self.0, &mut slots);
+            copied(slots, count)
+        }
+    }
+
+    /// New, unevaluated results: the same primitives over `boundary`, an array for each of [`boundary`](Self::boundary)
+    /// with its shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// Another number of arrays.
+    pub fn replay(&self, boundary: &[&Array]) -> Result<Vec<Array>, GraphError> {
+        let handles: Vec<mlx_array> = boundary.iter().map(|array| array.as_ptr()).collect();
+        // SAFETY: valid handles; the list is fresh, and each array taken from it is another handle of its own.
+        unsafe {
+            let mut results = raw::mlx_vector_array_new();
+            let status = raw::mlx_graph_replay(&mut results, self.0, handles.as_ptr(), handles.len());
+            let arrays = list(results).map(|array| super::share(array)).collect();
+            raw::mlx_vector_array_free(results);
+            check(status, "replaying a subgraph")?;
+            Ok(arrays)
+        }
+    }
+}
+
+impl Drop for Subgraph {
+    fn drop(&mut self) {
+        // SAFETY: freed once.
+        unsafe { raw::mlx_graph_subgraph_free(self.0) };
+    }
+}
+
+/// What stands behind an array.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ancestors {
+    /// The numbers of the known arrays that it descends from, sorted.
+    pub known: Vec<u32>,
+    /// How many unknown arrays with a producer lie between, the array itself included.
+    pub unknown: usize,
+}
+
+/// Walks from `array` to the arrays that `known` has a number for, and shows the unknown ones that have a producer,
+/// the array itself included, to `visit`.
+pub fn ancestors(
+    array: mlx_array,
+    known: &mut dyn FnMut(ArrayId) -> Option<u32>,
+    visit: &mut dyn FnMut(mlx_array),
+) -> Ancestors {
+    let mut unknown = 0;
+    let mut count = |array: mlx_array| {
+        unknown += 1;
+        visit(array);
+    };
+    let mut context = Walk { known, visit: &mut count };
+    let mut found = vec![0_i64; 16];
+    // SAFETY: `context` outlives the call; `found` has the length passed. The walk changes nothing, so a second one
+    // with more room finds the same; its visits are not counted again.
+    let total = unsafe {
+        let context: *mut c_void = (&raw mut context).cast();
+        let total = raw::mlx_graph_ancestors(
+            array,
+            Some(call_known),
+            Some(call_visit),
+            context,
+            found.as_mut_ptr(),
+            found.len(),
+        );
+        if total > found.len() {
+            found.resize(total, 0);
+            raw::mlx_graph_ancestors(array, Some(call_known), None, context, found.as_mut_ptr(), found.len());
+        }
+        total
+    };
+    found.truncate(total);
+    Ancestors { known: found.into_iter().map(|number| number as u32).collect(), unknown }
+}
+
+/// The callbacks of a walk.
+struct Walk<'a> {
+    known: &'a mut dyn FnMut(ArrayId) -> Option<u32>,
+    visit: &'a mut dyn FnMut(mlx_array),
+}
+
+unsafe extern "C" fn call_known(context: *mut c_void, id: usize) -> i64 {
+    // SAFETY: `context` is the `Walk` that the caller in this file passed, used by nobody else meanwhile.
+    let walk = unsafe { &mut *context.cast::<Walk<'_>>() };
+    (walk.known)(ArrayId::from_address(id)).map_or(-1, i64::from)
+}
+
+unsafe extern "C" fn call_visit(context: *mut c_void, array: mlx_array) {
+    // SAFETY: as above.
+    let walk = unsafe { &mut *context.cast::<Walk<'_>>() };
+    (walk.visit)(array);
+}
+
+/// A copy of a C array.
+///
+/// # Safety
+///
+/// `data` points to `length` elements, or `length` is 0.
+unsafe fn copied(data: *const u32, length: usize) -> Vec<u32> {
+    if length == 0 {
+        return Vec::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(data, length) }.to_vec()
+}
