@@ -48,7 +48,11 @@ pub unsafe extern "C" fn mlx_set_error_handler(
     dtor: Option<unsafe extern "C" fn(*mut c_void)>,
 ) {
     install();
-    let handler = handler.is_some().then_some(Handler { call: handler, data, destroy: dtor });
+    let handler = handler.is_some().then_some(Handler {
+        call: handler,
+        data,
+        destroy: dtor,
+    });
     *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner) = handler;
 }
 
@@ -86,7 +90,10 @@ unsafe extern "C" fn dispatch(message: *const c_char, _data: *mut c_void) {
         return;
     }
     let program = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
-    match program.as_ref().and_then(|handler| handler.call.map(|call| (call, handler.data))) {
+    match program
+        .as_ref()
+        .and_then(|handler| handler.call.map(|call| (call, handler.data)))
+    {
         Some((call, data)) => {
             // Not under the lock: a handler may set another one.
             drop(program);

@@ -33,7 +33,10 @@ impl Function {
     /// The function called `name` in C, if it is observed.
     pub fn by_name(name: &str) -> Option<&'static Function> {
         let table = &crate::FUNCTIONS;
-        table.binary_search_by(|function| function.name.cmp(name)).ok().map(|index| &table[index])
+        table
+            .binary_search_by(|function| function.name.cmp(name))
+            .ok()
+            .map(|index| &table[index])
     }
 }
 

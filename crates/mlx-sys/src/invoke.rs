@@ -28,7 +28,10 @@ pub enum InvokeError {
 impl std::fmt::Display for InvokeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NotInvocable(name) => write!(f, "{name} reads what cannot be recorded, so it cannot be called again"),
+            Self::NotInvocable(name) => write!(
+                f,
+                "{name} reads what cannot be recorded, so it cannot be called again"
+            ),
             Self::Arguments(name) => write!(f, "the arguments given are not those of {name}"),
             Self::Mlx { function, message } => write!(f, "{function} failed: {message}"),
         }
@@ -62,7 +65,10 @@ pub unsafe fn invoke(
                 return Err(InvokeError::Arguments(function.name));
             }
             let message = message.unwrap_or_else(|| "no message".to_string());
-            Err(InvokeError::Mlx { function: function.name, message })
+            Err(InvokeError::Mlx {
+                function: function.name,
+                message,
+            })
         }
     }
 }

@@ -126,7 +126,10 @@ pub fn install(observer: Rc<dyn Observer>) -> Result<Guard, AlreadyObserved> {
     }
     OBSERVER.set(Some(Rc::as_ptr(&observer)));
     OBSERVED.set(true);
-    Ok(Guard { observer, _not_send: PhantomData })
+    Ok(Guard {
+        observer,
+        _not_send: PhantomData,
+    })
 }
 
 /// Runs `f` with this thread's calls unobserved.

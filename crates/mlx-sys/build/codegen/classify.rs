@@ -86,8 +86,14 @@ pub enum ClassifyError {
     Vanished { function: String },
     #[error("{function} has a pointer parameter {parameter} without the length parameter {parameter}_num")]
     NoLength { function: String, parameter: String },
-    #[error("parameter {parameter} of the operation {function} has type {ty}, which no kind of argument covers")]
-    UnknownType { function: String, parameter: String, ty: String },
+    #[error(
+        "parameter {parameter} of the operation {function} has type {ty}, which no kind of argument covers"
+    )]
+    UnknownType {
+        function: String,
+        parameter: String,
+        ty: String,
+    },
 }
 
 /// Evaluate arrays, and so destroy the graph that led to them.
@@ -130,20 +136,33 @@ const LOADINGS: &[&str] = &[
 ];
 
 /// Yield arrays, take no stream or name their results otherwise.
-const OTHERS: &[&str] =
-    &["mlx_depends", "mlx_fast_cuda_kernel_apply", "mlx_fast_metal_kernel_apply", "mlx_random_key"];
+const OTHERS: &[&str] = &[
+    "mlx_depends",
+    "mlx_fast_cuda_kernel_apply",
+    "mlx_fast_metal_kernel_apply",
+    "mlx_random_key",
+];
 
 /// Move handles about: the arrays in them exist already, so there is nothing to see.
 const HANDLES: &[&str] = &["mlx_array_new", "mlx_array_set"];
 
 /// Containers of handles: likewise.
-const CONTAINERS: &[&str] = &["mlx_map_string_to_array_", "mlx_vector_array_", "mlx_vector_vector_array_"];
+const CONTAINERS: &[&str] = &[
+    "mlx_map_string_to_array_",
+    "mlx_vector_array_",
+    "mlx_vector_vector_array_",
+];
 
 /// The observed functions among `declarations`, in the order given.
 pub fn classify(declarations: &[Declaration]) -> Result<Vec<Function>, ClassifyError> {
-    for name in [EVALUATIONS, APPLICATIONS, LOADINGS, OTHERS, HANDLES].into_iter().flatten() {
+    for name in [EVALUATIONS, APPLICATIONS, LOADINGS, OTHERS, HANDLES]
+        .into_iter()
+        .flatten()
+    {
         if !declarations.iter().any(|d| d.name == *name) {
-            return Err(ClassifyError::Vanished { function: (*name).to_string() });
+            return Err(ClassifyError::Vanished {
+                function: (*name).to_string(),
+            });
         }
     }
     let mut functions = Vec::new();
@@ -184,7 +203,9 @@ fn class_of(declaration: &Declaration) -> Result<Option<Class>, ClassifyError> {
         return Ok(Some(Class::Operation));
     }
     if yields_arrays(declaration) {
-        return Err(ClassifyError::Unclassified { function: name.to_string() });
+        return Err(ClassifyError::Unclassified {
+            function: name.to_string(),
+        });
     }
     Ok(None)
 }
@@ -203,7 +224,10 @@ fn yields_arrays(declaration: &Declaration) -> bool {
     let yields = |ty: &str| {
         matches!(
             ty,
-            "*mutmlx_array" | "*mutmlx_vector_array" | "*mutmlx_vector_vector_array" | "*mutmlx_map_string_to_array"
+            "*mutmlx_array"
+                | "*mutmlx_vector_array"
+                | "*mutmlx_vector_vector_array"
+                | "*mutmlx_map_string_to_array"
         )
     };
     declaration.parameters.iter().any(|p| yields(&p.ty)) || declaration.returns == "mlx_array"
@@ -237,11 +261,20 @@ fn function(declaration: &Declaration, class: Class) -> Result<Function, Classif
                 } else {
                     None
                 };
-                arguments.push(Argument { name: parameter.name.clone(), kind, length });
+                arguments.push(Argument {
+                    name: parameter.name.clone(),
+                    kind,
+                    length,
+                });
             }
         }
     }
-    Ok(Function { class, declaration: declaration.clone(), results, arguments })
+    Ok(Function {
+        class,
+        declaration: declaration.clone(),
+        results,
+        arguments,
+    })
 }
 
 /// The kind of a parameter, and whether it is a pointer that a length follows.

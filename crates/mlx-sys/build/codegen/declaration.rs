@@ -34,9 +34,13 @@ pub fn read(source: &str) -> Result<Vec<Declaration>, DeclarationError> {
     let file = syn::parse_file(source)?;
     let mut found = Vec::new();
     for item in file.items {
-        let syn::Item::ForeignMod(block) = item else { continue };
+        let syn::Item::ForeignMod(block) = item else {
+            continue;
+        };
         for item in block.items {
-            let syn::ForeignItem::Fn(function) = item else { continue };
+            let syn::ForeignItem::Fn(function) = item else {
+                continue;
+            };
             let name = function.sig.ident.to_string();
             // `mlx_graph_` is this crate's own C++ file, read by hand-written Rust.
             if !name.trim_start_matches('_').starts_with("mlx_") || name.starts_with("mlx_graph_") {
@@ -58,13 +62,21 @@ fn declaration(name: String, signature: syn::Signature) -> Result<Declaration, D
         let syn::Pat::Ident(ident) = &*typed.pat else {
             return Err(DeclarationError::Unnamed { function: name });
         };
-        parameters.push(Parameter { name: ident.ident.to_string(), ty: compact(&typed.ty) });
+        parameters.push(Parameter {
+            name: ident.ident.to_string(),
+            ty: compact(&typed.ty),
+        });
     }
     let returns = match &signature.output {
         syn::ReturnType::Default => String::new(),
         syn::ReturnType::Type(_, ty) => compact(ty),
     };
-    Ok(Declaration { name, parameters, returns, signature })
+    Ok(Declaration {
+        name,
+        parameters,
+        returns,
+        signature,
+    })
 }
 
 fn compact(ty: &syn::Type) -> String {

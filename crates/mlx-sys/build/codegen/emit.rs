@@ -10,7 +10,11 @@ use super::roles::Assigned;
 pub fn emit(functions: &[Function], roles: &Assigned) -> Result<String, syn::Error> {
     let mut items = TokenStream::new();
     let count = functions.len();
-    let rows = functions.iter().zip(roles).enumerate().map(|(index, (function, roles))| row(index, function, roles));
+    let rows = functions
+        .iter()
+        .zip(roles)
+        .enumerate()
+        .map(|(index, (function, roles))| row(index, function, roles));
     items.extend(quote! {
         /// Every observed function, in the order of their names; a function's index is its place here.
         pub static FUNCTIONS: [crate::function::Function; #count] = [#(#rows),*];
@@ -82,7 +86,12 @@ fn wrapper(index: usize, function: &Function) -> TokenStream {
     let name = &signature.ident;
     let inputs = &signature.inputs;
     let output = &signature.output;
-    let names: Vec<_> = function.declaration.parameters.iter().map(|p| format_ident!("{}", p.name)).collect();
+    let names: Vec<_> = function
+        .declaration
+        .parameters
+        .iter()
+        .map(|p| format_ident!("{}", p.name))
+        .collect();
     let views = function.arguments.iter().map(view);
     let outputs = function.results.iter().map(|result| match result {
         Output::Array(name) => {
@@ -179,9 +188,10 @@ fn replay(function: &Function) -> TokenStream {
     let mut results = Vec::new();
     for parameter in &function.declaration.parameters {
         let ident = format_ident!("{}", parameter.name);
-        let result = function.results.iter().find(
-            |r| matches!(r, Output::Array(name) | Output::Vector(name) if *name == parameter.name),
-        );
+        let result = function
+            .results
+            .iter()
+            .find(|r| matches!(r, Output::Array(name) | Output::Vector(name) if *name == parameter.name));
         match result {
             Some(Output::Array(_)) => {
                 prepared.extend(quote!(let mut #ident = raw::mlx_array_new();));
@@ -215,8 +225,10 @@ fn replay(function: &Function) -> TokenStream {
                 }),
                 _ => quote!(*#ident),
             });
-        } else if let Some(argument) =
-            function.arguments.iter().find(|a| a.length.as_deref() == Some(&parameter.name))
+        } else if let Some(argument) = function
+            .arguments
+            .iter()
+            .find(|a| a.length.as_deref() == Some(&parameter.name))
         {
             let slice = format_ident!("{}", argument.name);
             passed.push(quote!(#slice.len()));

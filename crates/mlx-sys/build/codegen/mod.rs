@@ -22,15 +22,9 @@ const OPERATIONS: usize = 334;
 #[derive(Debug, thiserror::Error)]
 pub enum CodegenError {
     #[error("reading the generated bindings {path}")]
-    Read {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Read { path: PathBuf, source: std::io::Error },
     #[error("writing the generated wrappers {path}")]
-    Write {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Write { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Declaration(#[from] DeclarationError),
     #[error(transparent)]
@@ -56,7 +50,10 @@ pub fn generate(bindings: &Path, roles: &Path, out_dir: &Path) -> Result<(), Cod
     })?;
     let declarations = declaration::read(&source)?;
     let functions = classify::classify(&declarations)?;
-    let operations = functions.iter().filter(|f| f.class == classify::Class::Operation).count();
+    let operations = functions
+        .iter()
+        .filter(|f| f.class == classify::Class::Operation)
+        .count();
     if operations != OPERATIONS {
         return Err(CodegenError::OperationCount { found: operations });
     }

@@ -22,7 +22,9 @@ pub enum RolesError {
     Read { path: PathBuf, source: std::io::Error },
     #[error("{path}: not a table of roles")]
     Parse { path: PathBuf, source: toml::de::Error },
-    #[error("roles.toml: {place} has role {role:?}; the roles are value, index, count, divisor, key, packed")]
+    #[error(
+        "roles.toml: {place} has role {role:?}; the roles are value, index, count, divisor, key, packed"
+    )]
     UnknownRole { place: String, role: String },
     #[error("roles.toml: {place} matches no array operand of any operation")]
     Unmatched { place: String },
@@ -43,9 +45,14 @@ pub type Assigned = Vec<Vec<&'static str>>;
 
 impl Roles {
     pub fn load(path: &Path) -> Result<Self, RolesError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| RolesError::Read { path: path.to_path_buf(), source })?;
-        toml::from_str(&text).map_err(|source| RolesError::Parse { path: path.to_path_buf(), source })
+        let text = std::fs::read_to_string(path).map_err(|source| RolesError::Read {
+            path: path.to_path_buf(),
+            source,
+        })?;
+        toml::from_str(&text).map_err(|source| RolesError::Parse {
+            path: path.to_path_buf(),
+            source,
+        })
     }
 
     /// One role for each argument; a line of the file that matches nothing is an error, since it is a typing
@@ -88,13 +95,17 @@ impl Roles {
         };
         for parameter in self.parameters.keys() {
             if !has(None, parameter) {
-                return Err(RolesError::Unmatched { place: parameter.clone() });
+                return Err(RolesError::Unmatched {
+                    place: parameter.clone(),
+                });
             }
         }
         for (function, parameters) in &self.functions {
             for parameter in parameters.keys() {
                 if !has(Some(function), parameter) {
-                    return Err(RolesError::Unmatched { place: format!("{function}.{parameter}") });
+                    return Err(RolesError::Unmatched {
+                        place: format!("{function}.{parameter}"),
+                    });
                 }
             }
         }
@@ -107,5 +118,8 @@ fn is_operand(kind: Kind) -> bool {
 }
 
 fn variant(role: &str) -> Option<&'static str> {
-    ROLES.iter().find(|(name, _)| *name == role).map(|(_, variant)| *variant)
+    ROLES
+        .iter()
+        .find(|(name, _)| *name == role)
+        .map(|(_, variant)| *variant)
 }
