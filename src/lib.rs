@@ -1,1 +1,2 @@
 //! mlx-assay.
+pub mod graph;
