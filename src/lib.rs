@@ -1,2 +1,16 @@
-//! mlx-assay.
+//! mlx-assay: a conformance suite, and the harness that runs it, for a capture backend over MLX.
+//!
+//! Nothing is green unless it ran, was replayed, was shown to depend on what it claims to depend on, and was shown
+//! to be a check that can fail.
+//!
+//! The rooms, and the direction in which they know of each other: `cli -> harness -> {case, scorecard, report}`.
+//! [`case`] and [`scorecard`] know nothing of MLX: names are checked against lists, verdicts are data.
+
+pub mod capability;
+pub mod case;
+pub mod cli;
 pub mod graph;
+pub mod harness;
+pub mod report;
+pub mod scorecard;
+pub mod vocabulary;

@@ -1,0 +1,3 @@
+//! From cells to verdicts: the seam behind which a cell runs, what is expected of it, and the trials.
+
+pub mod seam;

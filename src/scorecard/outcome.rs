@@ -1,0 +1,411 @@
+//! What a cell yielded: plain data that crosses processes, lies in `outcomes.jsonl`, and feeds scorecard and pages.
+
+use crate::capability::RefusalCode;
+use crate::vocabulary::{Decision, Reason, State};
+use serde::{Deserialize, Serialize};
+
+/// Everything the suite keeps of one cell's run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// The cell's id.
+    pub cell: String,
+    /// The case's file, relative to the root, with `/` between folders.
+    pub file: String,
+    /// The line of the file that a failure of the whole cell points at.
+    pub line: u32,
+    /// Ids of the capabilities that the case covers.
+    pub covers: Vec<String>,
+    /// Is the record true?
+    pub record: Verdict,
+    /// Is MLX's value right? `None` where nothing was claimed about values.
+    pub value: Option<Verdict>,
+    /// Everything that differed from what the case expects.
+    pub findings: Vec<Finding>,
+    /// What was seen.
+    pub evidence: Evidence,
+    /// How long the cell took, in milliseconds. Never part of the scorecard.
+    pub millis: u64,
+}
+
+/// One verdict about one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// As expected.
+    Pass,
+    /// Not as expected.
+    Fail,
+    /// Fails, as the case says it does.
+    ExpectedFail,
+    /// Passes where the case says that it fails: an improvement to accept.
+    UnexpectedPass,
+    /// Fails as expected, but otherwise than the scorecard has recorded: a regression.
+    ChangedFail,
+    /// The process ended.
+    Crash,
+    /// The time was up.
+    Timeout,
+    /// The suite's own fault: nothing follows from this cell.
+    Invalid,
+    /// Not run, since the device is not the one it needs; never evidence.
+    Skipped,
+}
+
+/// One thing that differs from what the case expects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// Which verdict it decides.
+    pub check: Checked,
+    /// The way to the expectation in the case: `expect.outputs[0].shape`.
+    pub at: String,
+    /// The line where it stands.
+    pub line: u32,
+    /// What kind of difference it is, free of figures that depend on the processor.
+    pub kind: FindingKind,
+    /// What was found and what was expected, one line.
+    pub message: String,
+    /// What is near or how to go on, if something helps.
+    pub hint: Option<String>,
+}
+
+/// The verdict that a finding decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Checked {
+    /// The record.
+    Record,
+    /// The value.
+    Value,
+}
+
+/// What kind of difference a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingKind {
+    /// The capture ended otherwise: an error or refusal that is not expected, or none where one is.
+    Ending,
+    /// The trace's state.
+    State,
+    /// The ops' names.
+    Ops,
+    /// An op's parents.
+    Parents,
+    /// An op's decision or its reason.
+    Decision,
+    /// A module's record.
+    Module,
+    /// An output's shape.
+    Shape,
+    /// An output's element type.
+    Dtype,
+    /// An output's elements.
+    Values,
+    /// The number of outputs.
+    Outputs,
+    /// A seeded fault that the validator did not flag.
+    Mutant,
+    /// The case names something that the trace does not have.
+    NoSuchName,
+    /// The comparison compared nothing.
+    Vacuous,
+    /// The suite could not judge.
+    Suite,
+}
+
+/// What was seen of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// How the capture ended.
+    pub ending: Ending,
+    /// The trace's state, where there is a trace.
+    pub state: Option<State>,
+    /// The status's message: the first offending op, or empty.
+    pub message: String,
+    /// The trace's warnings.
+    pub warnings: Vec<String>,
+    /// The trace at op level.
+    pub ops: Vec<OpRow>,
+    /// How many calls were observed.
+    pub calls: u64,
+    /// Module records, in order of address.
+    pub modules: Vec<ModuleRow>,
+    /// Evaluations during the forward, in order.
+    pub evaluations: Vec<EvaluationRow>,
+    /// Outputs, in order.
+    pub outputs: Vec<OutputRow>,
+    /// How much validation did.
+    pub work: Work,
+    /// The seeded fault of this run, if one was applied.
+    pub mutant: Option<MutantRow>,
+}
+
+/// How a capture ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ending {
+    /// With a trace.
+    #[default]
+    Traced,
+    /// The backend refused.
+    Refused {
+        /// The refusal's code.
+        code: RefusalCode,
+        /// The capability that is missing.
+        capability: String,
+        /// The refusal's message.
+        message: String,
+        /// What to do instead.
+        remedy: String,
+    },
+    /// The model or MLX returned an error or panicked.
+    Error {
+        /// The error's message.
+        message: String,
+    },
+    /// The process ended.
+    Crashed {
+        /// The op in which it ended, if known.
+        op: Option<String>,
+        /// How it ended: `SIGFPE`, `exit status 255`.
+        message: String,
+    },
+    /// The time was up.
+    TimedOut {
+        /// The op in which it hung, if known.
+        op: Option<String>,
+        /// The time allowed, in seconds.
+        seconds: u64,
+    },
+    /// Not run, since something it needs is not there.
+    Skipped {
+        /// What is not there.
+        reason: String,
+    },
+    /// The suite could not run it, through its own fault.
+    Invalid {
+        /// What went wrong.
+        message: String,
+    },
+}
+
+/// One op of the trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpRow {
+    /// `{name}_{n}:{call}`, such as `linear_1:1`.
+    pub label: String,
+    /// The op's name, such as `linear`, `input` or `constant`.
+    pub name: String,
+    /// The labels of its parents, in order of the operands.
+    pub parents: Vec<String>,
+    /// Its results, in order; most ops have one.
+    pub results: Vec<ArrayRow>,
+    /// The address of the module it belongs to; empty is the model itself.
+    pub module: Option<String>,
+    /// The named function scope it belongs to.
+    pub scope: Option<String>,
+    /// The mlx-c functions it called, in order.
+    pub functions: Vec<String>,
+    /// What validation concluded; `None` where nothing was validated.
+    pub decision: Option<Decision>,
+    /// Why.
+    pub reason: Option<Reason>,
+    /// By which routes it was replayed.
+    pub routes: Routes,
+    /// The line of the model's source that called it.
+    pub source: Option<String>,
+}
+
+/// By which routes an op was replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Routes {
+    /// By none.
+    #[default]
+    None,
+    /// Through the function.
+    Function,
+    /// Through MLX's own graph.
+    Graph,
+    /// Through both.
+    Both,
+}
+
+/// An array's shape and element type.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayRow {
+    /// Extents, outermost first.
+    pub shape: Vec<i32>,
+    /// The element type's name.
+    pub dtype: String,
+}
+
+/// One module's record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModuleRow {
+    /// The module's address; empty is the model itself.
+    pub address: String,
+    /// The class, such as `Linear`; a list of modules is `list`.
+    pub class: String,
+    /// How many times it was called.
+    pub calls: u32,
+    /// The names of its own parameters, sorted.
+    pub parameters: Vec<String>,
+}
+
+/// One evaluation during the forward.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationRow {
+    /// The function that evaluated.
+    pub function: String,
+    /// Whether the model asked for it.
+    pub kind: EvaluationKind,
+    /// The line of the model's source.
+    pub source: Option<String>,
+}
+
+/// Whether the model asked for an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvaluationKind {
+    /// `eval` was called.
+    Explicit,
+    /// Data was read: `item`, `as_slice`, printing.
+    Implicit,
+}
+
+/// One output.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputRow {
+    /// The label of the op that made it.
+    pub op: String,
+    /// Its shape and element type.
+    pub array: ArrayRow,
+}
+
+/// How much validation did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// Replays, by both routes together.
+    pub replays: u64,
+    /// Perturbations of operands.
+    pub perturbations: u64,
+}
+
+/// A seeded fault, and whether the validator flagged it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutantRow {
+    /// What fault, such as `parent_dropped`.
+    pub name: String,
+    /// The label of the op it was seeded in.
+    pub op: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// Flagged, with a reason that fits.
+    Killed(Reason),
+    /// Flagged, but with a reason that does not fit: not good enough.
+    Misnamed(Reason),
+    /// Not flagged.
+    Survived,
+}
+
+impl Verdict {
+    /// As files and people spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "fail",
+            Verdict::ExpectedFail => "expected-fail",
+            Verdict::UnexpectedPass => "unexpected-pass",
+            Verdict::ChangedFail => "changed-fail",
+            Verdict::Crash => "crash",
+            Verdict::Timeout => "timeout",
+            Verdict::Invalid => "invalid",
+            Verdict::Skipped => "skipped",
+        }
+    }
+
+    /// Whether a trial with this verdict is red.
+    pub const fn is_red(self) -> bool {
+        !matches!(
+            self,
+            Verdict::Pass | Verdict::ExpectedFail | Verdict::UnexpectedPass | Verdict::Skipped
+        )
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Outcome {
+    /// Whether either verdict is red.
+    pub fn is_red(&self) -> bool {
+        self.record.is_red() || self.value.is_some_and(Verdict::is_red)
+    }
+}
+
+impl Evidence {
+    /// Evidence of a capture that ended without a trace.
+    pub fn ended(ending: Ending) -> Self {
+        Self {
+            ending,
+            ..Self::default()
+        }
+    }
+
+    /// The op that a label names; `:1` is understood.
+    pub fn op(&self, label: &str) -> Option<&OpRow> {
+        self.ops
+            .iter()
+            .find(|op| op.label == label || op.label.strip_suffix(":1") == Some(label))
+    }
+}
+
+impl OpRow {
+    /// A row with one result; the rest is filled in where it is known.
+    pub fn new(label: impl Into<String>, name: impl Into<String>, result: ArrayRow) -> Self {
+        Self {
+            label: label.into(),
+            name: name.into(),
+            results: vec![result],
+            ..Self::default()
+        }
+    }
+}
+
+impl ArrayRow {
+    /// A shape and an element type.
+    pub fn new(shape: impl Into<Vec<i32>>, dtype: impl Into<String>) -> Self {
+        Self {
+            shape: shape.into(),
+            dtype: dtype.into(),
+        }
+    }
+}
+
+impl Ending {
+    /// An error's ending.
+    pub fn error(error: impl std::fmt::Display) -> Self {
+        Ending::Error {
+            message: error.to_string(),
+        }
+    }
+}
