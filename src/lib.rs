@@ -6,11 +6,16 @@
 //! The rooms, and the direction in which they know of each other: `cli -> harness -> {case, scorecard, report}`.
 //! [`case`] and [`scorecard`] know nothing of MLX: names are checked against lists, verdicts are data.
 
+pub mod backends;
 pub mod capability;
+pub mod capture;
 pub mod case;
 pub mod cli;
 pub mod graph;
 pub mod harness;
 pub mod report;
 pub mod scorecard;
+pub mod validate;
 pub mod vocabulary;
+
+pub use capture::{trace, unwrapped_policy, Session, Trace, UnwrappedPolicy};

@@ -36,7 +36,11 @@ impl Difference {
 ///
 /// An array that is not evaluated.
 pub fn compare(a: &Array, b: &Array) -> Result<Difference, GraphError> {
-    let mut difference = raw::mlx_graph_difference { kind: 0, count: 0, first: 0 };
+    let mut difference = raw::mlx_graph_difference {
+        kind: 0,
+        count: 0,
+        first: 0,
+    };
     // SAFETY: two valid handles.
     let status = unsafe { raw::mlx_graph_compare(&mut difference, a.as_ptr(), b.as_ptr()) };
     check(status, "comparing two arrays")?;
@@ -44,6 +48,9 @@ pub fn compare(a: &Array, b: &Array) -> Result<Difference, GraphError> {
         0 => Difference::None,
         1 => Difference::Shape,
         2 => Difference::Dtype,
-        _ => Difference::Values { count: difference.count, first: difference.first },
+        _ => Difference::Values {
+            count: difference.count,
+            first: difference.first,
+        },
     })
 }

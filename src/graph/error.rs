@@ -20,6 +20,8 @@ pub(super) fn check(status: i32, doing: &'static str) -> Result<(), GraphError> 
         return Ok(());
     }
     // SAFETY: the message lives until this thread's next failure; it is copied at once.
-    let message = unsafe { CStr::from_ptr(raw::mlx_graph_error()) }.to_string_lossy().into_owned();
+    let message = unsafe { CStr::from_ptr(raw::mlx_graph_error()) }
+        .to_string_lossy()
+        .into_owned();
     Err(GraphError { doing, message })
 }

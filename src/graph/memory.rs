@@ -27,7 +27,10 @@ pub fn read(array: &Array) -> Result<Vec<u8>, GraphError> {
 pub fn span(array: &Array) -> Result<Vec<u8>, GraphError> {
     let mut bytes = 0;
     // SAFETY: null asks for the size only.
-    check(unsafe { raw::mlx_graph_span(std::ptr::null_mut(), &mut bytes, array.as_ptr()) }, "measuring an array")?;
+    check(
+        unsafe { raw::mlx_graph_span(std::ptr::null_mut(), &mut bytes, array.as_ptr()) },
+        "measuring an array",
+    )?;
     let mut data = vec![0; bytes];
     // SAFETY: the buffer has the size that was asked for.
     check(

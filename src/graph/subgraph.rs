@@ -41,8 +41,13 @@ impl Subgraph {
         results: &[mlx_array],
         known: &mut dyn FnMut(ArrayId) -> Option<u32>,
     ) -> Result<Self, GraphError> {
-        let mut context = Walk { known, visit: &mut |_| () };
-        let mut graph = raw::mlx_subgraph { ctx: std::ptr::null_mut() };
+        let mut context = Walk {
+            known,
+            visit: &mut |_| (),
+        };
+        let mut graph = raw::mlx_subgraph {
+            ctx: std::ptr::null_mut(),
+        };
         // SAFETY: `context` outlives the call, and the callback takes it back as what it is.
         let status = unsafe {
             raw::mlx_graph_subgraph(
@@ -162,7 +167,10 @@ pub fn ancestors(
         unknown += 1;
         visit(array);
     };
-    let mut context = Walk { known, visit: &mut count };
+    let mut context = Walk {
+        known,
+        visit: &mut count,
+    };
     let mut found = vec![0_i64; 16];
     // SAFETY: `context` outlives the call; `found` has the length passed. The walk changes nothing, so a second one
     // with more room finds the same; its visits are not counted again.
@@ -178,12 +186,22 @@ pub fn ancestors(
         );
         if total > found.len() {
             found.resize(total, 0);
-            raw::mlx_graph_ancestors(array, Some(call_known), None, context, found.as_mut_ptr(), found.len());
+            raw::mlx_graph_ancestors(
+                array,
+                Some(call_known),
+                None,
+                context,
+                found.as_mut_ptr(),
+                found.len(),
+            );
         }
         total
     };
     found.truncate(total);
-    Ancestors { known: found.into_iter().map(|number| number as u32).collect(), unknown }
+    Ancestors {
+        known: found.into_iter().map(|number| number as u32).collect(),
+        unknown,
+    }
 }
 
 /// The callbacks of a walk.

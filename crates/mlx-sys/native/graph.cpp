@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mlx/c/private/array.h"
+#include "mlx/c/private/stream.h"
 #include "mlx/c/private/vector.h"
 #include "mlx/mlx.h"
 #include "mlx/primitives.h"
@@ -350,6 +351,12 @@ extern "C" bool mlx_graph_has_primitive(mlx_array a) {
 
 extern "C" bool mlx_graph_is_available(mlx_array a) {
   return a.ctx && get(a).is_available();
+}
+
+extern "C" void mlx_graph_stream(mlx_stream s, mlx_device_type* device, int* index) {
+  const auto& stream = mlx_stream_get_(s);
+  *device = stream.device == mx::Device::cpu ? MLX_CPU : MLX_GPU;
+  *index = stream.index;
 }
 
 extern "C" size_t mlx_graph_list_size(mlx_vector_array list) {

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "mlx/c/array.h"
-#include "mlx/c/closure.h"
+#include "mlx/c/device.h"
+#include "mlx/c/stream.h"
 #include "mlx/c/vector.h"
 
 #ifdef __cplusplus
@@ -37,6 +38,9 @@ bool mlx_graph_token_alive(const mlx_graph_token* token);
 bool mlx_graph_has_primitive(mlx_array a);
 /* Whether the array's data can be read without computing anything. */
 bool mlx_graph_is_available(mlx_array a);
+
+/* A stream's device kind and number, without making a handle. */
+void mlx_graph_stream(mlx_stream s, mlx_device_type* device, int* index);
 
 /* The arrays of a list, as handles that borrow from the list: valid while it is, never freed. */
 size_t mlx_graph_list_size(mlx_vector_array list);

@@ -1,0 +1,110 @@
+//! Calls: observed functions of mlx-c with their arguments and results.
+
+use mlx_sys::function::{Class, Function};
+use smallvec::SmallVec;
+
+use super::argument::Recorded;
+use super::scope::ScopeId;
+use super::value::ValueId;
+use crate::graph::Subgraph;
+
+/// A call's number in its trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(pub(crate) u32);
+
+impl CallId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One observed call.
+#[derive(Debug)]
+pub struct Call {
+    pub(crate) function: &'static Function,
+    pub(crate) arguments: Vec<Recorded>,
+    /// Results by what they are, flattened: a list's arrays follow one another.
+    pub(crate) results: SmallVec<[ValueId; 1]>,
+    pub(crate) scope: Option<ScopeId>,
+    pub(crate) subgraph: Option<Subgraph>,
+    /// Outer values that a closure read, which no argument names.
+    pub(crate) captured: Vec<ValueId>,
+}
+
+impl Call {
+    /// The function.
+    pub fn function(&self) -> &'static Function {
+        self.function
+    }
+
+    /// Its arguments, one for each parameter of the function.
+    pub fn arguments(&self) -> &[Recorded] {
+        &self.arguments
+    }
+
+    /// Its results in order; a list's arrays follow one another.
+    pub fn results(&self) -> &[ValueId] {
+        &self.results
+    }
+
+    /// The innermost scope that it happened in.
+    pub fn scope(&self) -> Option<ScopeId> {
+        self.scope
+    }
+
+    /// What MLX's own graph shows of it, where the witness was on.
+    pub fn subgraph(&self) -> Option<&Subgraph> {
+        self.subgraph.as_ref()
+    }
+
+    /// The values that it declares to depend on: its array operands in order, those of lists in place, then what a
+    /// closure read beside them. A value that is passed twice stands twice.
+    pub fn operands(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.arguments
+            .iter()
+            .flat_map(Recorded::operands)
+            .copied()
+            .chain(self.captured.iter().copied())
+    }
+
+    /// Whether it makes its results from no array at all: a literal producer.
+    pub fn is_producer_leaf(&self) -> bool {
+        self.operands().next().is_none()
+    }
+
+    /// The name it goes by at op level: `mlx_sum_axis` is `sum`, a constructor is `array`.
+    pub fn name(&self) -> &'static str {
+        match self.function.class {
+            Class::Constructor => "array",
+            _ => base_name(self.function.name),
+        }
+    }
+}
+
+/// The function's name as people know it: without the prefix, and without the suffix of a variant whose plain form
+/// exists too.
+fn base_name(name: &'static str) -> &'static str {
+    const VARIANTS: &[&str] = &[
+        "_axis",
+        "_axes",
+        "_num",
+        "_single",
+        "_shape",
+        "_num_samples",
+        "_broadcast",
+        "_indices",
+    ];
+    for suffix in VARIANTS {
+        if let Some(base) = name.strip_suffix(suffix) {
+            // The plain form must exist, else the suffix is part of the name (`mlx_broadcast_to` has none).
+            if Function::by_name(base).is_some() {
+                return base.strip_prefix("mlx_").unwrap_or(base);
+            }
+        }
+    }
+    match name {
+        "mlx_closure_apply" => "compiled",
+        "mlx_closure_value_and_grad_apply" => "value_and_grad",
+        _ => name.strip_prefix("mlx_").unwrap_or(name),
+    }
+}

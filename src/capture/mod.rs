@@ -1,0 +1,33 @@
+//! Recording what an MLX program computes.
+//!
+//! A [`Session`] watches one thread while a forward runs, through the observer of `mlx-sys`, and gives a [`Trace`]:
+//! values, calls, scopes, modules, parameters, constants and evaluations, in single-assignment form. [`trace`] does
+//! it for any [`Module`](mlx_rs::module::Module). Nothing here knows of cases or verdicts.
+
+mod argument;
+mod call;
+pub mod containers;
+mod error;
+mod evaluation;
+mod inputs;
+mod module;
+mod op;
+mod policy;
+mod recorder;
+mod scope;
+mod session;
+mod trace;
+mod value;
+
+pub use argument::{Recorded, StreamKey};
+pub use call::{Call, CallId};
+pub use error::{BackendUnsupportedError, CaptureError, TraceError};
+pub use evaluation::{Evaluation, EvaluationKind};
+pub use inputs::{CaptureInputs, CaptureOutputs};
+pub use module::{class_name, ModuleRecord};
+pub use op::{Op, OpKind};
+pub use policy::{unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
+pub use scope::{function_scope, Scope, ScopeId, ScopeKind, Scoped};
+pub use session::{trace, Session};
+pub use trace::{Closure, Output, Trace, Unwrapped};
+pub use value::{Origin, Shape, Value, ValueId};

@@ -1,0 +1,44 @@
+//! What a session does about operations it did not see, and what it keeps alive.
+
+use std::cell::Cell;
+
+/// What to do when the forward used the result of an operation that the recorded surface does not cover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnwrappedPolicy {
+    /// Record on: the trace has `capture_verified = false` and a warning, and is never `passed`.
+    #[default]
+    Warn,
+    /// End with [`BackendUnsupportedError`](super::BackendUnsupportedError), code `unwrapped_op_in_capture`.
+    Refuse,
+}
+
+/// Which arrays a trace keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PayloadPolicy {
+    /// All of them, as shared handles.
+    #[default]
+    All,
+    /// None: shapes and dtypes only. Such a trace cannot be validated.
+    None,
+}
+
+thread_local! {
+    static UNWRAPPED: Cell<UnwrappedPolicy> = const { Cell::new(UnwrappedPolicy::Warn) };
+}
+
+/// Runs `f` with `policy` as the default of this thread's sessions; restored afterwards, also by a panic.
+pub fn unwrapped_policy<T>(policy: UnwrappedPolicy, f: impl FnOnce() -> T) -> T {
+    struct Restore(UnwrappedPolicy);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            UNWRAPPED.set(self.0);
+        }
+    }
+    let _restore = Restore(UNWRAPPED.replace(policy));
+    f()
+}
+
+/// The policy of a session that names none.
+pub(crate) fn default_unwrapped_policy() -> UnwrappedPolicy {
+    UNWRAPPED.get()
+}

@@ -1,0 +1,426 @@
+//! The observer that records: what a session knows while its forward runs.
+
+use std::cell::{RefCell, RefMut};
+use std::ffi::c_int;
+
+use mlx_rs::{Array, Dtype};
+use mlx_sys::function::{Argument, CallView, Class, Output};
+use mlx_sys::observe::{Decision, Inlining, Observer};
+use mlx_sys::raw::{self, mlx_array};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::argument::{Recorded, StreamKey};
+use super::call::{Call, CallId};
+use super::evaluation::{Evaluation, EvaluationKind};
+use super::inputs::join;
+use super::policy::PayloadPolicy;
+use super::scope::{Scope, ScopeId, ScopeKind};
+use super::trace::{number, Closure, Unwrapped};
+use super::value::{Origin, Value, ValueId};
+use crate::graph::{self, ArrayId, GraphError, Subgraph, Token};
+
+/// What a session knows while its forward runs.
+pub(crate) struct Recorder {
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) values: Vec<Value>,
+    pub(super) calls: Vec<Call>,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) evaluations: Vec<Evaluation>,
+    pub(super) closures: Vec<Closure>,
+    pub(super) unwrapped: Vec<Unwrapped>,
+    pub(super) payloads: PayloadPolicy,
+    /// Functions that are not recorded: a seam for tests.
+    pub(super) hidden: Vec<String>,
+    /// The first failure to read MLX's graph; the capture then ends with it.
+    pub(super) failure: Option<GraphError>,
+    index: FxHashMap<ArrayId, ValueId>,
+    /// One for each value: the identities in `index` stay unique while these live.
+    tokens: Vec<Token>,
+    /// The scopes that are open, with the length of the address before each.
+    open: Vec<(ScopeId, usize)>,
+    address: String,
+    module_calls: FxHashMap<String, u32>,
+    /// How many applications of a transform's closure are under way: calls inside are the transform's own.
+    depth: usize,
+    /// The handles of compiled closures that run as their operations.
+    inlined: Vec<usize>,
+    /// The arrays of the latest explicit evaluation of one array, to tell `item` from `eval`.
+    last_evaluated: Option<ArrayId>,
+}
+
+impl Recorder {
+    pub(super) fn new(payloads: PayloadPolicy, hidden: Vec<String>) -> Self {
+        Self {
+            state: RefCell::new(State {
+                payloads,
+                hidden,
+                ..State::default()
+            }),
+        }
+    }
+
+    /// The state; borrowed only between calls, never across one.
+    pub(super) fn state(&self) -> RefMut<'_, State> {
+        self.state.borrow_mut()
+    }
+
+    pub(super) fn into_state(self) -> State {
+        self.state.into_inner()
+    }
+
+    pub(super) fn enter(&self, kind: ScopeKind, step: Option<&str>) {
+        let mut state = self.state();
+        let length = state.address.len();
+        if let Some(step) = step {
+            state.address = join(&state.address, step);
+        }
+        let address = state.address.clone();
+        let call = match kind {
+            ScopeKind::Function(_) => 1,
+            ScopeKind::Module(_) | ScopeKind::Container(_) => {
+                let calls = state.module_calls.entry(address.clone()).or_default();
+                *calls += 1;
+                *calls
+            }
+        };
+        let id = ScopeId(state.scopes.len() as u32);
+        let parent = state.open.last().map(|(id, _)| *id);
+        let first_call = state.calls.len();
+        state.scopes.push(Scope {
+            parent,
+            kind,
+            address,
+            call,
+            returned: Vec::new(),
+            first_call,
+        });
+        state.open.push((id, length));
+    }
+
+    pub(super) fn leave(&self) {
+        let mut state = self.state();
+        if let Some((_, length)) = state.open.pop() {
+            state.address.truncate(length);
+        }
+    }
+
+    /// Notes that the innermost scope returned an array.
+    pub(super) fn returned(&self, array: &Array) {
+        let mut state = self.state();
+        let known = ArrayId::of(array).and_then(|id| state.index.get(&id).copied());
+        if let (Some(value), Some(&(scope, _))) = (known, state.open.last()) {
+            state.scopes[scope.index()].returned.push(value);
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn before(&self, call: &CallView<'_>) -> Decision {
+        match call.function.class {
+            Class::Evaluation | Class::Reading => self.state().evaluating(call),
+            Class::Application => self.state().applying(call),
+            Class::Operation | Class::Constructor | Class::Loading | Class::Other => {}
+        }
+        Decision::Proceed
+    }
+
+    fn after(&self, call: &CallView<'_>, results: &mut [Output], status: c_int) {
+        let mut state = self.state();
+        match call.function.class {
+            Class::Evaluation | Class::Reading => return,
+            Class::Application => {
+                if state.is_inlined(call) {
+                    return;
+                }
+                state.depth -= 1;
+            }
+            Class::Operation | Class::Constructor | Class::Loading | Class::Other => {}
+        }
+        // A call that failed made nothing; the calls inside a transform are the transform's own.
+        if status == 0 && state.depth == 0 && !state.hides(call.function.name) {
+            state.record(call, results);
+        }
+    }
+
+    fn inline_compiled(&self, closure: raw::mlx_closure) -> Inlining {
+        let mut state = self.state();
+        state.inlined.push(closure.ctx as usize);
+        let calls_before = state.calls.len();
+        state.closures.push(Closure { calls_before });
+        Inlining::Yes
+    }
+}
+
+impl State {
+    /// A value that the session declares: an input or a parameter. The first declaration of an array stands.
+    pub(super) fn declare(&mut self, array: &Array, origin: Origin) -> Option<ValueId> {
+        let id = ArrayId::of(array)?;
+        if let Some(&known) = self.index.get(&id) {
+            return Some(known);
+        }
+        Some(self.add(id, array.as_ptr(), origin))
+    }
+
+    /// The value of an array that the forward gave back, which may be one that nobody recorded.
+    pub(super) fn output(&mut self, array: &Array) -> Option<ValueId> {
+        self.operand(array.as_ptr(), &|| "an output of the forward".to_string())
+    }
+
+    /// Ends the watch on identities: no array is looked up any more.
+    pub(super) fn forget_identities(&mut self) {
+        self.index.clear();
+        self.tokens.clear();
+    }
+
+    fn add(&mut self, id: ArrayId, array: mlx_array, origin: Origin) -> ValueId {
+        let value = number(self.values.len());
+        self.index.insert(id, value);
+        self.tokens.push(Token::of_raw(array));
+        // SAFETY: `id` was read from the handle, so it is valid and not empty; shape and dtype are copied.
+        let (shape, dtype, payload) = unsafe {
+            let dimensions = raw::mlx_array_ndim(array);
+            let shape = match dimensions {
+                0 => SmallVec::new(),
+                _ => SmallVec::from_slice(std::slice::from_raw_parts(
+                    raw::mlx_array_shape(array),
+                    dimensions,
+                )),
+            };
+            let payload = match self.payloads {
+                PayloadPolicy::All => Some(graph::share(array)),
+                PayloadPolicy::None => None,
+            };
+            (shape, raw::mlx_array_dtype(array), payload)
+        };
+        // MLX and mlx-rs number the same 14 dtypes; a new one would not be mistaken for a wrong one by bits.
+        let dtype = Dtype::try_from(dtype).unwrap_or(Dtype::Float32);
+        let had_producer = graph::has_producer(array);
+        self.values.push(Value {
+            origin,
+            shape,
+            dtype,
+            payload,
+            had_producer,
+        });
+        value
+    }
+
+    /// The value behind an operand; an array that nobody declared is a constant, or the work of an unseen operation.
+    fn operand(&mut self, array: mlx_array, place: &dyn Fn() -> String) -> Option<ValueId> {
+        let id = ArrayId::of_raw(array)?;
+        if let Some(&known) = self.index.get(&id) {
+            return Some(known);
+        }
+        Some(match self.find_unwrapped(array, place) {
+            true => self.index[&id],
+            false => self.add(id, array, Origin::Constant),
+        })
+    }
+
+    /// Whether an undeclared array descends from a recorded value: then an operation was missed, and every array
+    /// that it left unrecorded is noted, so that none passes for a constant later.
+    fn find_unwrapped(&mut self, array: mlx_array, place: &dyn Fn() -> String) -> bool {
+        if !graph::has_producer(array) {
+            return false;
+        }
+        let mut between = Vec::new();
+        let index = &self.index;
+        // SAFETY: the handles shown are valid during the visit; a shared one is kept.
+        let ancestors = graph::ancestors(
+            array,
+            &mut |id| index.get(&id).map(|value| value.0),
+            &mut |array| {
+                between.push(unsafe { graph::share(array) });
+            },
+        );
+        if ancestors.known.is_empty() {
+            return false;
+        }
+        for array in &between {
+            if let Some(id) = ArrayId::of(array) {
+                self.add(id, array.as_ptr(), Origin::Unwrapped);
+            }
+        }
+        self.unwrapped.push(Unwrapped {
+            arrays: between.len(),
+            first_use: place(),
+            ancestors: ancestors.known.into_iter().map(ValueId).collect(),
+        });
+        true
+    }
+
+    fn hides(&self, function: &str) -> bool {
+        self.hidden.iter().any(|hidden| hidden == function)
+    }
+
+    fn is_inlined(&self, call: &CallView<'_>) -> bool {
+        call.function.name == "mlx_closure_apply" && self.depth == 0 && !self.inlined.is_empty()
+    }
+
+    /// Before a closure is applied: what it calls from here on is the transform's own.
+    fn applying(&mut self, call: &CallView<'_>) {
+        if !self.is_inlined(call) {
+            self.depth += 1;
+        }
+    }
+
+    /// Before arrays are evaluated, which takes their graph away: unseen operations are found now or never.
+    fn evaluating(&mut self, call: &CallView<'_>) {
+        let mut values = Vec::new();
+        let mut only = None;
+        let mut count = 0;
+        let name = call.function.name;
+        for argument in call.arguments {
+            let arrays: SmallVec<[mlx_array; 4]> = match *argument {
+                Argument::Array(array) => SmallVec::from_slice(&[array]),
+                Argument::Arrays(list) => graph::list(list).collect(),
+                _ => continue,
+            };
+            for array in arrays {
+                let Some(id) = ArrayId::of_raw(array) else {
+                    continue;
+                };
+                only = Some(id);
+                count += 1;
+                if !self.index.contains_key(&id) {
+                    self.find_unwrapped(array, &|| format!("what {name} evaluates"));
+                }
+                values.extend(self.index.get(&id).copied());
+            }
+        }
+        let only = only.filter(|_| count == 1);
+        let reads = call.function.class == Class::Reading || name.starts_with("mlx_array_item_");
+        let inside = self.depth > 0;
+        let after = self.calls.len().checked_sub(1).map(|index| CallId(index as u32));
+        if reads {
+            // mlx-rs evaluates, then reads: the evaluation just listed was this reading's.
+            if only.is_some() && self.last_evaluated == only {
+                if let Some(last) = self.evaluations.last_mut() {
+                    last.function = name;
+                    last.kind = EvaluationKind::Implicit;
+                }
+                self.last_evaluated = None;
+                return;
+            }
+            // Handing out data of an array that is evaluated already evaluates nothing.
+            if call.function.class == Class::Reading {
+                return;
+            }
+        }
+        let kind = match name {
+            "mlx_array_eval" | "mlx_eval" | "mlx_async_eval" => EvaluationKind::Explicit,
+            _ => EvaluationKind::Implicit,
+        };
+        self.last_evaluated = only.filter(|_| name == "mlx_array_eval");
+        self.evaluations.push(Evaluation {
+            function: name,
+            kind,
+            values,
+            after,
+            inside,
+        });
+    }
+
+    fn record(&mut self, call: &CallView<'_>, results: &[Output]) {
+        let id = CallId(self.calls.len() as u32);
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        for (parameter, argument) in call.function.parameters.iter().zip(call.arguments) {
+            let place = || {
+                format!(
+                    "argument {} of {} (call {})",
+                    parameter.name,
+                    call.function.name,
+                    id.0 + 1
+                )
+            };
+            let recorded = match *argument {
+                Argument::Array(array) => Recorded::Array(self.operand(array, &place)),
+                Argument::Arrays(list) => Recorded::Arrays(
+                    graph::list(list)
+                        .filter_map(|array| self.operand(array, &place))
+                        .collect(),
+                ),
+                Argument::Stream(stream) => Recorded::Stream(StreamKey::of(stream)),
+                // The other arguments hold no arrays.
+                ref other => Recorded::plain(other).unwrap_or(Recorded::Opaque),
+            };
+            arguments.push(recorded);
+        }
+        let handles = result_handles(results);
+        let subgraph = {
+            let index = &self.index;
+            Subgraph::read(&handles, &mut |id| index.get(&id).map(|value| value.0))
+        };
+        let subgraph = match subgraph {
+            Ok(subgraph) => Some(subgraph),
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                None
+            }
+        };
+        let mut ids = SmallVec::with_capacity(handles.len());
+        for (index, &handle) in handles.iter().enumerate() {
+            let Some(array) = ArrayId::of_raw(handle) else {
+                continue;
+            };
+            // A call may give back an array that exists already: an alias.
+            let value = match self.index.get(&array) {
+                Some(&known) => known,
+                None => self.add(
+                    array,
+                    handle,
+                    Origin::Result {
+                        call: id,
+                        index: index as u32,
+                    },
+                ),
+            };
+            ids.push(value);
+        }
+        let captured = match call.function.class {
+            Class::Application => self.read_inside(&arguments, subgraph.as_ref()),
+            _ => Vec::new(),
+        };
+        let scope = self.open.last().map(|(scope, _)| *scope);
+        self.calls.push(Call {
+            function: call.function,
+            arguments,
+            results: ids,
+            scope,
+            subgraph,
+            captured,
+        });
+        self.last_evaluated = None;
+    }
+
+    /// The outer values that a closure read beside its arguments.
+    fn read_inside(&self, arguments: &[Recorded], subgraph: Option<&Subgraph>) -> Vec<ValueId> {
+        let declared: Vec<ValueId> = arguments.iter().flat_map(Recorded::operands).copied().collect();
+        let boundary = subgraph.map(Subgraph::boundary).unwrap_or_default();
+        boundary
+            .into_iter()
+            .map(ValueId)
+            .filter(|value| !declared.contains(value))
+            .collect()
+    }
+}
+
+/// The handles of a call's results, a list's arrays in place.
+fn result_handles(results: &[Output]) -> SmallVec<[mlx_array; 2]> {
+    let mut handles = SmallVec::new();
+    for result in results {
+        // SAFETY: the call succeeded, so the places hold its results.
+        match *result {
+            Output::Array(place) => handles.push(unsafe { *place }),
+            Output::Arrays(place) => handles.extend(graph::list(unsafe { *place })),
+            // Loaded maps are read entry by entry; their arrays become constants when used.
+            Output::ArrayMap(_) => {}
+        }
+    }
+    handles
+}

@@ -1,0 +1,249 @@
+//! Sessions: one capture on one thread.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use mlx_rs::module::{Module, ModuleParameters};
+use mlx_rs::Array;
+use mlx_sys::observe;
+
+use super::error::{BackendUnsupportedError, CaptureError, TraceError};
+use super::inputs::{CaptureInputs, CaptureOutputs};
+use super::module::{class_name, module_records};
+use super::policy::{default_unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
+use super::recorder::{Recorder, State};
+use super::trace::{Output, Trace};
+use super::value::{Origin, ValueId};
+use crate::capability::RefusalCode;
+
+thread_local! {
+    static ACTIVE: RefCell<Option<Rc<Recorder>>> = const { RefCell::new(None) };
+}
+
+/// Runs `f` with this thread's recorder, if a session is under way.
+pub(crate) fn with_active<T>(f: impl FnOnce(&Recorder) -> T) -> Option<T> {
+    let recorder = ACTIVE.with_borrow(Clone::clone)?;
+    Some(f(&recorder))
+}
+
+/// One capture to come: what to do about unseen operations, what to keep, which parameters to name.
+///
+/// ```
+/// use mlx_assay::Session;
+/// use mlx_rs::{ops, Array};
+///
+/// let x = Array::from_slice(&[1.0_f32, 2.0, 3.0], &[3]);
+/// let (trace, y) = Session::new().run(&x, || ops::exp(&x))?;
+/// let names: Vec<_> = trace.ops().iter().map(|op| op.func_name().to_string()).collect();
+/// assert_eq!(names, ["input", "exp"]);
+/// assert_eq!(y.shape(), [3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Session {
+    unwrapped: Option<UnwrappedPolicy>,
+    payloads: PayloadPolicy,
+    hidden: Vec<String>,
+    parameters: Vec<(String, Array)>,
+    class: Option<String>,
+}
+
+impl Session {
+    /// A session with the thread's policies.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a policy for unseen operations of its own.
+    pub fn unwrapped(mut self, policy: UnwrappedPolicy) -> Self {
+        self.unwrapped = Some(policy);
+        self
+    }
+
+    /// With a payload policy.
+    pub fn payloads(mut self, policy: PayloadPolicy) -> Self {
+        self.payloads = policy;
+        self
+    }
+
+    /// With mlx-c functions that are not recorded. A seam for tests: what an incomplete surface does to a trace.
+    pub fn hide(mut self, functions: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.hidden.extend(functions.into_iter().map(Into::into));
+        self
+    }
+
+    /// With a module's parameters, by mlx-rs's addresses, and its class as the model's own.
+    pub fn module<M: ModuleParameters + ?Sized>(mut self, module: &M) -> Self {
+        self.class.get_or_insert_with(class_name::<M>);
+        self.add_parameters("", module);
+        self
+    }
+
+    /// With the parameters of one more module, under an address.
+    pub fn module_at<M: ModuleParameters + ?Sized>(mut self, address: &str, module: &M) -> Self {
+        self.add_parameters(address, module);
+        self
+    }
+
+    /// With a class for the model itself.
+    pub fn class(mut self, class: impl Into<String>) -> Self {
+        self.class = Some(class.into());
+        self
+    }
+
+    fn add_parameters<M: ModuleParameters + ?Sized>(&mut self, address: &str, module: &M) {
+        let mut parameters: Vec<_> = module
+            .parameters()
+            .flatten()
+            .into_iter()
+            .map(|(name, array)| (super::inputs::join(address, name), array.clone()))
+            .collect();
+        // mlx-rs keeps parameters in hash maps, whose order differs from run to run.
+        parameters.sort_by(|a, b| a.0.cmp(&b.0));
+        self.parameters.extend(parameters);
+    }
+
+    /// Runs `forward` and records it. `inputs` names the arrays that count as inputs.
+    ///
+    /// An error or panic of the forward reaches the caller unchanged, and leaves nothing behind.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::Model`] is the forward's own error. [`TraceError::Capture`]: a capture is under way on this
+    /// thread already (`nested_capture`), an operation was not seen under [`UnwrappedPolicy::Refuse`]
+    /// (`unwrapped_op_in_capture`), or MLX's graph could not be read.
+    pub fn run<T, E>(
+        self,
+        inputs: &(impl CaptureInputs + ?Sized),
+        forward: impl FnOnce() -> Result<T, E>,
+    ) -> Result<(Trace, T), TraceError<E>>
+    where
+        T: CaptureOutputs,
+    {
+        let recorder = Rc::new(Recorder::new(self.payloads, self.hidden));
+        let mut input_values = Vec::new();
+        inputs.visit_inputs("", &mut |path, array| {
+            input_values.extend(recorder.state().declare(array, Origin::Input { path }));
+        });
+        let mut parameters = Vec::new();
+        for (address, array) in &self.parameters {
+            let origin = Origin::Parameter {
+                address: address.clone(),
+            };
+            if let Some(value) = recorder.state().declare(array, origin) {
+                parameters.push((address.clone(), value));
+            }
+        }
+        let result = {
+            let _watch = Watch::start(&recorder)?;
+            forward().map_err(TraceError::Model)?
+        };
+        let mut outputs = Vec::new();
+        result.visit_outputs("", &mut |path, array| {
+            outputs.extend(recorder.state().output(array).map(|value| Output { path, value }));
+        });
+        // Only the watch held another handle, and it is gone.
+        let state = match Rc::try_unwrap(recorder) {
+            Ok(recorder) => recorder.into_state(),
+            Err(shared) => std::mem::take(&mut *shared.state()),
+        };
+        let policy = self.unwrapped.unwrap_or_else(default_unwrapped_policy);
+        let trace = finish(state, policy, input_values, parameters, outputs, self.class)?;
+        Ok((trace, result))
+    }
+}
+
+/// Records the forward of a module.
+///
+/// # Errors
+///
+/// As [`Session::run`].
+pub fn trace<M, I>(model: &mut M, inputs: I) -> Result<Trace, TraceError<M::Error>>
+where
+    M: Module<I>,
+    I: CaptureInputs,
+    M::Output: CaptureOutputs,
+{
+    let session = Session::new().module(model);
+    // The inputs go into the forward by value, so their arrays are shared first: the session needs to name them.
+    let mut shared = Vec::new();
+    inputs.visit_inputs("", &mut |path, array| shared.push((path, array.clone())));
+    let (trace, _output) = session.run(&Named(shared), || model.forward(inputs))?;
+    Ok(trace)
+}
+
+/// Arrays whose paths are known.
+pub(crate) struct Named(pub(crate) Vec<(String, Array)>);
+
+impl CaptureInputs for Named {
+    fn visit_inputs(&self, _path: &str, found: &mut dyn FnMut(String, &Array)) {
+        for (path, array) in &self.0 {
+            found(path.clone(), array);
+        }
+    }
+}
+
+/// Keeps a recorder installed; dropping it, also by a panic, leaves the thread as it was.
+struct Watch {
+    _guard: observe::Guard,
+}
+
+impl Watch {
+    fn start(recorder: &Rc<Recorder>) -> Result<Self, CaptureError> {
+        let guard = observe::install(recorder.clone()).map_err(|_| BackendUnsupportedError {
+            code: RefusalCode::NestedCapture,
+            capability: "capture.nested",
+            message: "a capture is under way on this thread already".to_string(),
+            remedy: "let the outer capture end first; it records what the inner one would",
+        })?;
+        ACTIVE.set(Some(recorder.clone()));
+        Ok(Self { _guard: guard })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        ACTIVE.set(None);
+    }
+}
+
+fn finish(
+    mut state: State,
+    policy: UnwrappedPolicy,
+    inputs: Vec<ValueId>,
+    parameters: Vec<(String, ValueId)>,
+    outputs: Vec<Output>,
+    class: Option<String>,
+) -> Result<Trace, CaptureError> {
+    state.forget_identities();
+    if let Some(error) = state.failure.take() {
+        return Err(error.into());
+    }
+    let modules = module_records(class, &state.scopes, &parameters);
+    let trace = Trace {
+        values: state.values,
+        calls: state.calls,
+        scopes: state.scopes,
+        modules,
+        inputs,
+        outputs,
+        evaluations: state.evaluations,
+        closures: state.closures,
+        unwrapped: state.unwrapped,
+        payloads: state.payloads,
+        thread: std::thread::current().id(),
+    };
+    for warning in trace.warnings() {
+        if policy == UnwrappedPolicy::Refuse {
+            return Err(BackendUnsupportedError {
+                code: RefusalCode::UnwrappedOpInCapture,
+                capability: "capture.unwrapped_refused",
+                message: warning,
+                remedy: "record under UnwrappedPolicy::Warn, and read the trace as unverified",
+            }
+            .into());
+        }
+        log::warn!("{warning}");
+    }
+    Ok(trace)
+}

@@ -1,0 +1,226 @@
+//! What a capture gives.
+
+use std::thread::ThreadId;
+
+use super::call::{Call, CallId};
+use super::evaluation::Evaluation;
+use super::module::ModuleRecord;
+use super::op::{self, Op};
+use super::policy::PayloadPolicy;
+use super::scope::{Scope, ScopeId};
+use super::value::{Origin, Value, ValueId};
+use crate::graph::{self, GraphError};
+
+/// The record of one forward, in single-assignment form: a call reads only values that stand before its results.
+///
+/// Two levels: [`calls`](Self::calls) as they crossed into C, and [`ops`](Self::ops), where the calls of one layer
+/// or of one named function are one row.
+#[derive(Debug)]
+pub struct Trace {
+    pub(crate) values: Vec<Value>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) modules: Vec<ModuleRecord>,
+    pub(crate) inputs: Vec<ValueId>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) evaluations: Vec<Evaluation>,
+    pub(crate) closures: Vec<Closure>,
+    pub(crate) unwrapped: Vec<Unwrapped>,
+    pub(crate) payloads: PayloadPolicy,
+    pub(crate) thread: ThreadId,
+}
+
+/// One output of the forward.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    pub(crate) path: String,
+    pub(crate) value: ValueId,
+}
+
+impl Output {
+    /// The way to it in what the forward returned; empty for a lone array.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The value.
+    pub fn value(&self) -> ValueId {
+        self.value
+    }
+}
+
+/// A function that the forward compiled, and that ran as its operations instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closure {
+    /// How many calls had been recorded when it was compiled.
+    pub calls_before: usize,
+}
+
+/// Values that an unseen operation computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unwrapped {
+    /// How many arrays were affected.
+    pub arrays: usize,
+    /// Where the first of them was used: `argument a of mlx_add (call 3)`.
+    pub first_use: String,
+    /// The recorded values that they descend from.
+    pub ancestors: Vec<ValueId>,
+}
+
+impl Trace {
+    /// Every value, in the order first seen.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// One value.
+    pub fn value(&self, id: ValueId) -> &Value {
+        &self.values[id.index()]
+    }
+
+    /// Every call, in order.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// One call.
+    pub fn call(&self, id: CallId) -> &Call {
+        &self.calls[id.index()]
+    }
+
+    /// The trace at op level: inputs, constants, literal producers, ops.
+    pub fn ops(&self) -> Vec<Op> {
+        op::derive(self)
+    }
+
+    /// The ops that made the outputs, in the order of the outputs.
+    pub fn output_ops(&self) -> Vec<Op> {
+        let ops = self.ops();
+        self.outputs
+            .iter()
+            .filter_map(|output| {
+                ops.iter()
+                    .rev()
+                    .find(|op| op.results().contains(&output.value))
+                    .cloned()
+            })
+            .collect()
+    }
+
+    /// Every scope, in the order of entry.
+    pub fn scopes(&self) -> &[Scope] {
+        &self.scopes
+    }
+
+    /// One scope.
+    pub fn scope(&self, id: ScopeId) -> &Scope {
+        &self.scopes[id.index()]
+    }
+
+    /// Every module, by address.
+    pub fn modules(&self) -> &[ModuleRecord] {
+        &self.modules
+    }
+
+    /// The module at an address; empty for the model itself.
+    pub fn module(&self, address: &str) -> Option<&ModuleRecord> {
+        self.modules.iter().find(|module| module.address == address)
+    }
+
+    /// The inputs, in order.
+    pub fn inputs(&self) -> &[ValueId] {
+        &self.inputs
+    }
+
+    /// The outputs, in order.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// The values that were neither input, parameter nor result of a recorded call.
+    pub fn constants(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.values
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| value.origin == Origin::Constant)
+            .map(|(i, _)| number(i))
+    }
+
+    /// Evaluations during the forward, in order.
+    pub fn evaluations(&self) -> &[Evaluation] {
+        &self.evaluations
+    }
+
+    /// How compiled functions ran: always `inlined`, as their operations.
+    pub fn compile(&self) -> &'static str {
+        "inlined"
+    }
+
+    /// The functions that the forward compiled.
+    pub fn closures(&self) -> &[Closure] {
+        &self.closures
+    }
+
+    /// Whether every operation that the forward used was recorded.
+    pub fn capture_verified(&self) -> bool {
+        self.unwrapped.is_empty()
+    }
+
+    /// What unseen operations computed, by first use.
+    pub fn unwrapped(&self) -> &[Unwrapped] {
+        &self.unwrapped
+    }
+
+    /// How many arrays unseen operations computed.
+    pub fn unwrapped_arrays(&self) -> usize {
+        self.unwrapped.iter().map(|unwrapped| unwrapped.arrays).sum()
+    }
+
+    /// What a reader should know before trusting the trace.
+    pub fn warnings(&self) -> Vec<String> {
+        let Some(first) = self.unwrapped.first() else {
+            return Vec::new();
+        };
+        let arrays = self.unwrapped_arrays();
+        let noun = if arrays == 1 { "array was" } else { "arrays were" };
+        vec![format!(
+            "unwrapped_op_in_capture: {arrays} {noun} computed by operations that capture did not see; first used as \
+             {}",
+            first.first_use
+        )]
+    }
+
+    /// What was kept alive.
+    pub fn payload_policy(&self) -> PayloadPolicy {
+        self.payloads
+    }
+
+    /// The thread that captured: only there can subgraphs be evaluated.
+    pub fn thread(&self) -> ThreadId {
+        self.thread
+    }
+
+    /// Evaluates every payload, many at a time.
+    ///
+    /// # Errors
+    ///
+    /// MLX's message, from the forward's own computation or from a thread that is not the capturing one.
+    pub fn evaluate(&self) -> Result<(), GraphError> {
+        let pending: Vec<_> = self
+            .values
+            .iter()
+            .filter_map(Value::payload)
+            .filter(|array| !graph::is_available(array))
+            .collect();
+        if pending.is_empty() {
+            return Ok(());
+        }
+        graph::evaluate(pending)
+    }
+}
+
+/// The id of the value at `index`.
+pub(crate) fn number(index: usize) -> ValueId {
+    // A session refuses to record more values than a `u32` numbers.
+    ValueId(index as u32)
+}

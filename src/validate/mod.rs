@@ -1,0 +1,19 @@
+//! Is a trace true? Replay, perturbation, parents, coverage; one decision per call and per op, one state per trace.
+//!
+//! Each call is computed again from its parents' saved payloads by two unrelated routes: the function itself, and
+//! the primitives that MLX's own graph held. Each operand is changed on its own, and must change a result. What the
+//! graph reaches must be what the record declares. Nothing here knows of cases or reports.
+
+mod candidate;
+mod coverage;
+mod decision;
+mod engine;
+pub mod mutate;
+mod replay;
+mod status;
+mod tolerance;
+
+pub use candidate::Candidate;
+pub use decision::{CallDecision, Detail, OpDecision, Operand, Routes};
+pub use engine::validate;
+pub use status::{Status, Work};

@@ -1,0 +1,119 @@
+//! Seeded faults: what keeps the validator honest.
+//!
+//! A mutant is a trace with one fault. Each must be flagged, with a reason that fits; a validator that does not has
+//! let it survive.
+
+use mlx_rs::Array;
+
+use crate::capture::{CallId, Recorded, Trace, ValueId};
+use crate::graph::{self, GraphError};
+use crate::vocabulary::Reason;
+
+/// A kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// A call is removed.
+    CallDropped,
+    /// One bit of a result's payload is flipped.
+    BitFlipped,
+    /// An operand is exchanged for another recorded value of the same shape and dtype.
+    ParentReplaced,
+}
+
+impl Fault {
+    /// Every kind.
+    pub const ALL: &'static [Fault] = &[Self::CallDropped, Self::BitFlipped, Self::ParentReplaced];
+
+    /// Its name in outcomes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CallDropped => "call_dropped",
+            Self::BitFlipped => "bit_flipped",
+            Self::ParentReplaced => "parent_replaced",
+        }
+    }
+
+    /// The reasons that fit it.
+    pub const fn fitting(self) -> &'static [Reason] {
+        match self {
+            Self::CallDropped => &[Reason::ReplayCoverageIncomplete],
+            Self::BitFlipped => &[Reason::ReplayMismatch],
+            Self::ParentReplaced => &[
+                Reason::DeclaredParentsInconsistent,
+                Reason::ReplayMismatch,
+                Reason::ReplayCoverageIncomplete,
+            ],
+        }
+    }
+
+    /// Seeds the fault at a call; false where the call offers no place for it.
+    ///
+    /// # Errors
+    ///
+    /// A payload that cannot be read.
+    pub fn seed(self, trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
+        trace.evaluate()?;
+        match self {
+            Self::CallDropped => Ok(drop_call(trace, at)),
+            Self::BitFlipped => flip_bit(trace, at),
+            Self::ParentReplaced => Ok(replace_parent(trace, at)),
+        }
+    }
+}
+
+fn drop_call(trace: &mut Trace, at: CallId) -> bool {
+    if at.index() >= trace.calls.len() {
+        return false;
+    }
+    trace.calls.remove(at.index());
+    true
+}
+
+fn flip_bit(trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
+    let Some(&result) = trace.calls.get(at.index()).and_then(|call| call.results.first()) else {
+        return Ok(false);
+    };
+    let Some(payload) = trace.values[result.index()].payload() else {
+        return Ok(false);
+    };
+    let mut memory = graph::span(payload)?;
+    let width = payload.item_size();
+    let Some(byte) = memory.get_mut(width.saturating_sub(1) / 2) else {
+        return Ok(false);
+    };
+    *byte ^= 1;
+    let changed: Array = graph::respan(payload, &memory)?;
+    trace.values[result.index()].payload = Some(changed);
+    Ok(true)
+}
+
+fn replace_parent(trace: &mut Trace, at: CallId) -> bool {
+    let Some(call) = trace.calls.get(at.index()) else {
+        return false;
+    };
+    let Some((place, old)) = call
+        .arguments
+        .iter()
+        .enumerate()
+        .find_map(|(i, argument)| argument.operands().first().map(|old| (i, *old)))
+    else {
+        return false;
+    };
+    let likeness = |value: ValueId| {
+        let value = trace.value(value);
+        (value.shape().to_vec(), value.dtype())
+    };
+    let declared: Vec<ValueId> = call.operands().collect();
+    let other = (0..old.0).map(ValueId).find(|value| {
+        !declared.contains(value)
+            && likeness(*value) == likeness(old)
+            && trace.value(*value).payload().is_some()
+    });
+    let Some(other) = other else { return false };
+    let argument: &mut Recorded = &mut trace.calls[at.index()].arguments[place];
+    match argument.operands_mut().first_mut() {
+        Some(operand) => *operand = other,
+        None => return false,
+    }
+    true
+}
