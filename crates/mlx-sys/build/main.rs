@@ -2,6 +2,7 @@
 
 mod bindings;
 mod cache;
+mod compiler;
 mod digest;
 mod error;
 mod files;
@@ -9,6 +10,7 @@ mod libclang;
 mod mlx;
 mod mlx_c;
 mod native;
+mod nvidia;
 mod pip;
 mod publish;
 mod target;
