@@ -19,6 +19,9 @@ pub enum BuildError {
     )]
     TwoCudaVersions,
 
+    #[error("there is no MLX for CUDA for the target `{target}`")]
+    NoCuda { target: String },
+
     #[error("prebuilt MLX needs glibc {needed} or newer, and this system has {found}")]
     GlibcTooOld { found: String, needed: &'static str },
 
@@ -127,6 +130,7 @@ impl BuildError {
                  elsewhere build MLX 0.32.2 as a shared library and set MLX_ROOT to where it is installed"
             }
             BuildError::TwoCudaVersions => "turn on one of the two",
+            BuildError::NoCuda { .. } => "turn the features `cuda-12` and `cuda-13` of mlx-sys off",
             BuildError::GlibcTooOld { .. } => {
                 "use a newer distribution, or build MLX 0.32.2 as a shared library here and set MLX_ROOT to \
                  where it is installed"

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::cache::Cache;
-use crate::digest::Key;
 use crate::error::BuildError;
 use crate::pip;
 use crate::wheel;
@@ -33,9 +32,9 @@ pub fn load(cache: &Cache) -> Result<Vec<String>, BuildError> {
 fn load_pinned(cache: &Cache, search: String) -> Result<(), BuildError> {
     let wheel = wheel::libclang_for(std::env::consts::OS, std::env::consts::ARCH)
         .ok_or(BuildError::NoLibclang { detail: search })?;
-    let key = Key::default().part("wheel", wheel.sha256).finish();
-    let name = format!("{}-{}-{key}", wheel.distribution, wheel.version);
-    let entry = cache.entry(&name, |folder| pip::install(&wheel, folder))?;
+    let entry = cache.entry(&pip::entry_name(&[wheel]), |folder| {
+        pip::install(&[wheel], folder)
+    })?;
     std::env::set_var(VARIABLE, native_folder(entry, wheel.version));
     clang_sys::load().map_err(|detail| BuildError::LibclangUnusable { detail })
 }

@@ -3,6 +3,7 @@
 mod bindings;
 mod cache;
 mod codegen;
+mod compiler;
 mod digest;
 mod error;
 mod files;
@@ -10,6 +11,7 @@ mod libclang;
 mod mlx;
 mod mlx_c;
 mod native;
+mod nvidia;
 mod pip;
 mod publish;
 mod target;

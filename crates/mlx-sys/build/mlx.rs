@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cache::Cache;
-use crate::digest::Key;
 use crate::error::BuildError;
 use crate::pip;
 use crate::target::{self, Family, Target};
@@ -17,8 +16,6 @@ pub const VARIABLE: &str = "MLX_ROOT";
 pub struct Mlx {
     /// The folder that holds `include` and `lib`.
     pub root: PathBuf,
-    /// What distinguishes its headers from those of another build of the same version.
-    pub identity: String,
 }
 
 impl Mlx {
@@ -55,26 +52,20 @@ fn installed(root: PathBuf, family: Family) -> Result<Mlx, BuildError> {
         });
     }
     check(&root, VARIABLE, family)?;
-    let is_header = |file: &Path| file.extension().is_some_and(|extension| extension == "h");
-    let identity = Key::default()
-        .tree("header", &root.join("include/mlx"), is_header)?
-        .finish();
-    Ok(Mlx { root, identity })
+    Ok(Mlx { root })
 }
 
 fn from_wheel(target: &Target, cache: &Cache) -> Result<Mlx, BuildError> {
     let family = target.family()?;
-    let wheel = target.wheel(target::host_macos())?;
+    let wheels = target.wheels(target::host_macos())?;
     if family == Family::Elf && target.triple == std::env::var("HOST").unwrap_or_default() {
         target::check_glibc(&target::host_glibc())?;
     }
-    let identity = Key::default().part("wheel", wheel.sha256).finish();
-    let name = format!("{}-{}-{identity}", wheel.distribution, wheel.version);
     let root = cache
-        .entry(&name, |folder| pip::install(&wheel, folder))?
+        .entry(&pip::entry_name(&wheels), |folder| pip::install(&wheels, folder))?
         .join("mlx");
     check(&root, "mlx-sys's cache", family)?;
-    Ok(Mlx { root, identity })
+    Ok(Mlx { root })
 }
 
 /// Fails unless `root` holds a shared library, headers, and the version that mlx-c needs.

@@ -6,22 +6,35 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::digest;
+use crate::digest::{self, Key};
 use crate::error::BuildError;
 use crate::files;
 use crate::wheel::Wheel;
 
-/// Fetches `wheel`, checks its content against the pin and unpacks it into `folder`.
-pub fn install(wheel: &Wheel, folder: &Path) -> Result<(), BuildError> {
+/// Fetches `wheels`, checks their contents against the pins and unpacks them side by side into `folder`.
+pub fn install(wheels: &[Wheel], folder: &Path) -> Result<(), BuildError> {
     let python = Python::from_env();
-    let downloads = folder.join(".download");
-    fs::create_dir_all(&downloads).map_err(|source| BuildError::file("create", &downloads, source))?;
+    for wheel in wheels {
+        let downloads = folder.join(".download");
+        fs::create_dir_all(&downloads).map_err(|source| BuildError::file("create", &downloads, source))?;
+        let file = python.download(wheel, &downloads)?;
+        check(wheel, &file)?;
+        python.unpack(&file, folder)?;
+        fs::remove_dir_all(&downloads).map_err(|source| BuildError::file("remove", &downloads, source))?;
+    }
+    Ok(())
+}
 
-    let file = python.download(wheel, &downloads)?;
-    check(wheel, &file)?;
-    python.unpack(&file, folder)?;
-
-    fs::remove_dir_all(&downloads).map_err(|source| BuildError::file("remove", &downloads, source))
+/// The name of the cache entry that holds `wheels`: readable by the first, fixed by the contents of all.
+pub fn entry_name(wheels: &[Wheel]) -> String {
+    let key = wheels
+        .iter()
+        .fold(Key::default(), |key, wheel| key.part("wheel", wheel.sha256))
+        .finish();
+    let first = wheels
+        .first()
+        .map(|wheel| format!("{}-{}-", wheel.distribution, wheel.version));
+    format!("{}{key}", first.unwrap_or_default())
 }
 
 /// Fails unless `file` has the pinned content. pip checks only against what its index says.

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::error::BuildError;
+use crate::nvidia;
 use crate::wheel::{self, Wheel};
 
 /// The object format's family: it decides file names and linker options.
@@ -72,23 +73,38 @@ impl Target {
         }
     }
 
-    /// The wheel that carries MLX for this target. `macos` is the version of the building machine's system, where
-    /// it has one: newer wheels carry kernels that older systems cannot load.
-    pub fn wheel(&self, macos: Option<u32>) -> Result<Wheel, BuildError> {
-        match (self.os.as_str(), self.arch.as_str(), self.env.as_str(), self.cuda) {
-            ("linux", "x86_64", "gnu", Cuda::None) => Ok(wheel::MLX_CPU_LINUX_X86_64),
-            ("linux", "x86_64", "gnu", Cuda::V12) => Ok(wheel::MLX_CUDA_12_LINUX_X86_64),
-            ("linux", "x86_64", "gnu", Cuda::V13) => Ok(wheel::MLX_CUDA_13_LINUX_X86_64),
-            ("linux", "aarch64", "gnu", Cuda::None) => Ok(wheel::MLX_CPU_LINUX_AARCH64),
-            ("linux", "aarch64", "gnu", Cuda::V12) => Ok(wheel::MLX_CUDA_12_LINUX_AARCH64),
-            ("linux", "aarch64", "gnu", Cuda::V13) => Ok(wheel::MLX_CUDA_13_LINUX_AARCH64),
-            ("macos", "aarch64", _, _) => Ok(match macos {
-                Some(26..) => wheel::MLX_METAL_MACOS_26,
-                Some(15..) => wheel::MLX_METAL_MACOS_15,
-                _ => wheel::MLX_METAL_MACOS_14,
-            }),
-            _ => Err(self.unsupported()),
-        }
+    /// The wheels this target needs, the one that carries MLX first. `macos` is the version of the building machine's
+    /// system, where it has one: newer wheels carry kernels that older systems cannot load.
+    pub fn wheels(&self, macos: Option<u32>) -> Result<Vec<Wheel>, BuildError> {
+        let (mlx, libraries): (Wheel, &[Wheel]) = match (self.os.as_str(), self.arch.as_str(), self.cuda) {
+            ("linux", _, _) if self.env != "gnu" => return Err(self.unsupported()),
+            ("linux", "x86_64", Cuda::None) => (wheel::MLX_CPU_LINUX_X86_64, &[]),
+            ("linux", "x86_64", Cuda::V12) => {
+                (wheel::MLX_CUDA_12_LINUX_X86_64, &nvidia::CUDA_12_LINUX_X86_64)
+            }
+            ("linux", "x86_64", Cuda::V13) => {
+                (wheel::MLX_CUDA_13_LINUX_X86_64, &nvidia::CUDA_13_LINUX_X86_64)
+            }
+            ("linux", "aarch64", Cuda::None) => (wheel::MLX_CPU_LINUX_AARCH64, &[]),
+            ("linux", "aarch64", Cuda::V12) => {
+                (wheel::MLX_CUDA_12_LINUX_AARCH64, &nvidia::CUDA_12_LINUX_AARCH64)
+            }
+            ("linux", "aarch64", Cuda::V13) => {
+                (wheel::MLX_CUDA_13_LINUX_AARCH64, &nvidia::CUDA_13_LINUX_AARCH64)
+            }
+            ("macos", "aarch64", Cuda::None) => match macos {
+                Some(26..) => (wheel::MLX_METAL_MACOS_26, &[]),
+                Some(15..) => (wheel::MLX_METAL_MACOS_15, &[]),
+                _ => (wheel::MLX_METAL_MACOS_14, &[]),
+            },
+            (_, _, Cuda::V12 | Cuda::V13) => {
+                return Err(BuildError::NoCuda {
+                    target: self.triple.clone(),
+                })
+            }
+            _ => return Err(self.unsupported()),
+        };
+        Ok(std::iter::once(mlx).chain(libraries.iter().copied()).collect())
     }
 
     fn unsupported(&self) -> BuildError {
