@@ -6,6 +6,7 @@
 //! The rooms, and the direction in which they know of each other: `cli -> harness -> {case, scorecard, report}`.
 //! [`case`] and [`scorecard`] know nothing of MLX: names are checked against lists, verdicts are data.
 
+pub mod backend;
 pub mod capability;
 pub mod case;
 pub mod cli;
