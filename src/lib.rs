@@ -7,6 +7,7 @@
 //! [`case`] and [`scorecard`] know nothing of MLX: names are checked against lists, verdicts are data.
 
 pub mod backends;
+pub mod backend;
 pub mod capability;
 pub mod capture;
 pub mod case;

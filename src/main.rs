@@ -1,1 +1,5 @@
-fn main() {}
+//! `assay`: parses the command line and dispatches.
+
+fn main() -> std::process::ExitCode {
+    mlx_assay::cli::main(&mlx_assay::backend::backend())
+}

@@ -95,6 +95,26 @@ words! {
     }
 }
 
+impl Reason {
+    /// The decision that this reason comes with.
+    pub const fn decision(self) -> Decision {
+        match self {
+            Reason::ReplayMismatch
+            | Reason::DeclaredParentsInconsistent
+            | Reason::ReplayCoverageIncomplete
+            | Reason::ConstantDependsOnInput => Decision::Failed,
+            Reason::ParentPayloadMissing
+            | Reason::NoReplayableFunction
+            | Reason::PerturbationInsensitive
+            | Reason::EvaluatedInsideTransform => Decision::Unproven,
+            Reason::UserInterventionReplacement | Reason::ConstantProducerLeaf | Reason::OperandNotRead => {
+                Decision::Exempt
+            }
+            Reason::ConstantParentPayload => Decision::Verified,
+        }
+    }
+}
+
 words! {
     /// The device whose column of the scorecard a run speaks for.
     Device {
@@ -205,18 +225,13 @@ impl DType {
     }
 }
 
-/// An array's extents, outermost first; an empty slice is a scalar.
-///
-/// Printed as Python prints a tuple, which is how users of MLX read shapes: `()`, `(4,)`, `(2, 3)`.
+/// An array's extents, outermost first, as a tuple: `(2, 3)`, `(4)`; an empty slice is a scalar, `()`.
 pub struct Shape<'a>(pub &'a [i32]);
 
 impl std::fmt::Display for Shape<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let extents: Vec<String> = self.0.iter().map(i32::to_string).collect();
-        match extents.as_slice() {
-            [only] => write!(f, "({only},)"),
-            all => write!(f, "({})", all.join(", ")),
-        }
+        write!(f, "({})", extents.join(", "))
     }
 }
 
@@ -237,7 +252,7 @@ mod tests {
         let read = |extents: &[i32]| Shape(extents).to_string();
         assert_eq!(
             (read(&[]), read(&[4]), read(&[2, 3])),
-            ("()".into(), "(4,)".into(), "(2, 3)".into())
+            ("()".into(), "(4)".into(), "(2, 3)".into())
         );
     }
 }

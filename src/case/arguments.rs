@@ -1,6 +1,6 @@
 //! The arguments of a step: by place, by name, or both sides bound to a function's parameters.
 
-use super::names::{Signature, Takes};
+use super::names::{Parameter, Signature, Takes};
 use super::value::Value;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
@@ -48,17 +48,27 @@ pub enum BindError {
 }
 
 impl Arguments {
-    /// The arguments by parameter name.
+    /// The arguments of a function, by parameter name.
     ///
     /// Where the first parameter takes a list of arrays, the arrays may be given as they are: `stack: [x, y]` means
     /// `stack: {arrays: [x, y]}`.
-    pub fn bind(&self, signature: &Signature) -> Result<BTreeMap<&'static str, Value>, BindError> {
-        let callee = || signature.name.to_owned();
+    pub fn bind(&self, function: &Signature) -> Result<BTreeMap<&'static str, Value>, BindError> {
+        self.bind_to(function.name, function.parameters.iter().collect())
+    }
+
+    /// The arguments of a layer's call, by parameter name: its arrays only, since it is built already.
+    pub fn bind_call(&self, layer: &Signature) -> Result<BTreeMap<&'static str, Value>, BindError> {
+        self.bind_to(layer.name, layer.operands().collect())
+    }
+
+    fn bind_to(
+        &self,
+        callee: &str,
+        parameters: Vec<&'static Parameter>,
+    ) -> Result<BTreeMap<&'static str, Value>, BindError> {
+        let callee = || callee.to_owned();
         let mut bound = BTreeMap::new();
-        let takes_list = signature
-            .parameters
-            .first()
-            .filter(|first| first.takes == Takes::Arrays);
+        let takes_list = parameters.first().filter(|first| first.takes == Takes::Arrays);
         match (self, takes_list) {
             (Arguments::Positional(values), Some(first))
                 if !matches!(values.first(), Some(Value::List(_))) =>
@@ -66,8 +76,8 @@ impl Arguments {
                 bound.insert(first.name, Value::List(values.clone()));
             }
             (Arguments::Positional(values), _) => {
-                if values.len() > signature.parameters.len() {
-                    let (most, found) = (signature.parameters.len(), values.len());
+                if values.len() > parameters.len() {
+                    let (most, found) = (parameters.len(), values.len());
                     return Err(BindError::TooMany {
                         callee: callee(),
                         most,
@@ -75,8 +85,7 @@ impl Arguments {
                     });
                 }
                 bound.extend(
-                    signature
-                        .parameters
+                    parameters
                         .iter()
                         .map(|parameter| parameter.name)
                         .zip(values.iter().cloned()),
@@ -84,16 +93,18 @@ impl Arguments {
             }
             (Arguments::Named(values), _) => {
                 for (name, value) in values {
-                    let parameter = signature.parameter(name).ok_or_else(|| BindError::Unknown {
-                        callee: callee(),
-                        name: name.clone(),
-                    })?;
+                    let parameter = parameters
+                        .iter()
+                        .find(|parameter| parameter.name == name)
+                        .ok_or_else(|| BindError::Unknown {
+                            callee: callee(),
+                            name: name.clone(),
+                        })?;
                     bound.insert(parameter.name, value.clone());
                 }
             }
         }
-        let missing = signature
-            .parameters
+        let missing = parameters
             .iter()
             .find(|it| it.is_required() && !bound.contains_key(it.name));
         match missing {

@@ -97,7 +97,7 @@ impl ArraySpec {
     }
 }
 
-/// As messages name it: `float16 (4096,)`.
+/// As messages name it: `float16 (4096)`.
 impl std::fmt::Display for ArraySpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.dtype, Shape(&self.shape))

@@ -3,13 +3,17 @@
 //! The tables that turn a name into mlx-rs live where MLX is known; a case only asks whether a name exists, which
 //! parameters it has, and which of them are arrays.
 
-/// Every layer and function that a case may name.
+use crate::capability::Capability;
+
+/// Every layer, function and capability that a case may name.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names {
     /// Layers, and named Rust models: what `model:` and `layers:` may build.
     pub layers: &'static [Signature],
     /// Functions: what `op:` and the steps of `forward:` may call.
     pub functions: &'static [Signature],
+    /// Capabilities: what `covers:` may name.
+    pub capabilities: &'static [Capability],
 }
 
 /// A name and its parameters, in the order in which they are given without names.

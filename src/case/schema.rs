@@ -329,6 +329,14 @@ impl Expectations {
     }
 }
 
+impl Expectation {
+    /// Whether it claims anything that decides the value verdict: about outputs, but not how many there are.
+    pub fn claims_values(&self) -> bool {
+        let of_output = |output: &OutputExpectation| *output != OutputExpectation::default();
+        self.reference || self.dtype.is_some() || self.outputs.iter().flatten().any(of_output)
+    }
+}
+
 impl ResultDType {
     /// The element type claimed for a cell whose own is `own`; `None` where nothing is claimed.
     pub fn resolve(&self, own: DType) -> Option<DType> {

@@ -60,36 +60,6 @@ impl Spec {
             }
         }
     }
-
-    /// This spec with every argument replaced by what `change` makes of it.
-    pub(crate) fn map_args<E>(&self, change: &impl Fn(&Value) -> Result<Value, E>) -> Result<Spec, E> {
-        let args = self
-            .args
-            .iter()
-            .map(|(key, value)| Ok((key.clone(), change(value)?)))
-            .collect::<Result<_, E>>()?;
-        let children = match &self.children {
-            Children::None => Children::None,
-            Children::List(items) => Children::List(
-                items
-                    .iter()
-                    .map(|item| item.map_args(change))
-                    .collect::<Result<_, E>>()?,
-            ),
-            Children::Map(entries) => Children::Map(
-                entries
-                    .iter()
-                    .map(|(key, item)| Ok((key.clone(), item.map_args(change)?)))
-                    .collect::<Result<_, E>>()?,
-            ),
-        };
-        Ok(Spec {
-            name: self.name.clone(),
-            args,
-            children,
-            position: self.position,
-        })
-    }
 }
 
 impl<'de> Deserialize<'de> for Spec {

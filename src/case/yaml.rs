@@ -8,6 +8,7 @@
 
 use super::error::Fault;
 use super::position::{Path, Position, Step};
+use super::value::Value;
 use saphyr_parser::{Event, Marker, Parser, Span};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
@@ -109,6 +110,12 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<(T, Index), Vec<FaultAt>>
         Ok(read) => Ok((read, index)),
         Err(error) => Err(vec![misfit(&index, error.path(), &error.inner().to_string())]),
     }
+}
+
+/// Reads a plain value, such as a point of a matrix axis, as a `T`; the message says why it does not fit.
+pub fn convert<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    let plain = serde_yaml::to_value(value).map_err(|error| error.to_string())?;
+    serde_yaml::from_value(plain).map_err(|error| error.to_string())
 }
 
 fn start() -> Mark {

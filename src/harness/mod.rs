@@ -1,3 +1,10 @@
-//! From cells to verdicts: the seam behind which a cell runs, what is expected of it, and the trials.
+//! From cells to verdicts: the seam behind which a cell runs, what is expected of it, the trials, and the whole run.
 
+pub mod backend;
+pub mod block;
+pub mod compare;
+pub mod conformance;
+pub mod expect;
 pub mod seam;
+pub mod suite;
+pub mod trials;

@@ -1,15 +1,15 @@
 //! The seam: a cell in, an outcome out.
 //!
 //! Everything on this side is plain data, so that a cell can run in this process or in another one. Whoever stands
-//! behind the seam traces the cell, says what was [`Observed`], and lets `expect::conclude`
-//! judge.
+//! behind the seam traces the cell, says what was [`Observed`], and lets [`conclude`](super::expect::conclude) judge.
 
 pub use crate::case::cell::Cell;
 use crate::case::data::Data;
+use crate::case::schema::Tolerance;
 use crate::scorecard::outcome::{Evidence, Outcome};
 
 /// Runs cells.
-pub trait Runner: Sync {
+pub trait Runner: Send + Sync {
     /// Runs one cell to its end, whatever the end is: errors and panics of the model are outcomes.
     fn run(&self, cell: &Cell) -> Outcome;
 }
@@ -36,9 +36,20 @@ pub enum Reference {
     Expected {
         /// The policy's name, such as `reduction`.
         policy: String,
-        /// For each output its elements and its tolerance.
-        outputs: Vec<(Data, crate::case::schema::Tolerance)>,
+        /// The expected outputs, in order.
+        outputs: Vec<ReferenceOutput>,
     },
+}
+
+/// One output of a reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReferenceOutput {
+    /// Extents, outermost first.
+    pub shape: Vec<i32>,
+    /// Elements, in row-major order.
+    pub data: Data,
+    /// How far a found element may lie from the expected one.
+    pub tolerance: Tolerance,
 }
 
 /// Whether judging the cell needs the outputs' elements.

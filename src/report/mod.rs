@@ -1,1 +1,7 @@
-//! Under construction.
+//! What people read after a run: the page, the tables and the totals. Data in, text out.
+
+pub mod page;
+pub mod table;
+pub mod text;
+
+pub use page::{render, ReportError};

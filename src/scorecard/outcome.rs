@@ -199,6 +199,8 @@ pub struct OpRow {
     pub label: String,
     /// The op's name, such as `linear`, `input` or `constant`.
     pub name: String,
+    /// For an `input` row, which input it is: the input's name in the case.
+    pub input: Option<String>,
     /// The labels of its parents, in order of the operands.
     pub parents: Vec<String>,
     /// Its results, in order; most ops have one.
@@ -346,6 +348,28 @@ impl Verdict {
             self,
             Verdict::Pass | Verdict::ExpectedFail | Verdict::UnexpectedPass | Verdict::Skipped
         )
+    }
+}
+
+impl FindingKind {
+    /// As files spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FindingKind::Ending => "ending",
+            FindingKind::State => "state",
+            FindingKind::Ops => "ops",
+            FindingKind::Parents => "parents",
+            FindingKind::Decision => "decision",
+            FindingKind::Module => "module",
+            FindingKind::Shape => "shape",
+            FindingKind::Dtype => "dtype",
+            FindingKind::Values => "values",
+            FindingKind::Outputs => "outputs",
+            FindingKind::Mutant => "mutant",
+            FindingKind::NoSuchName => "no-such-name",
+            FindingKind::Vacuous => "vacuous",
+            FindingKind::Suite => "suite",
+        }
     }
 }
 

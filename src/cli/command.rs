@@ -1,0 +1,99 @@
+//! The command line: parsed here, done in the subcommands' own files.
+
+use super::context::{CliError, Context};
+use super::{accept, check, doctor, list, new, run, show};
+use crate::harness::backend::Backend;
+use crate::scorecard::exit::Exit;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Evidence, op by op, for a capture backend over MLX.
+#[derive(Debug, Parser)]
+#[command(name = "assay", version, about, disable_help_subcommand = true)]
+struct Command {
+    /// The folder that holds `cases/`; the nearest one upwards if left out
+    #[arg(long, global = true, value_name = "FOLDER")]
+    root: Option<PathBuf>,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Run cells, then settle the scorecard and write the page
+    Run(run::Arguments),
+    /// List cells
+    List(list::Arguments),
+    /// Run one cell and show its trace
+    Show(show::Arguments),
+    /// Begin a new case
+    New(new::Arguments),
+    /// Read every case and say everything that is wrong
+    Check,
+    /// Take the scorecard that waits as it is
+    Accept,
+    /// Say what this build runs on
+    Doctor(doctor::Arguments),
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Does what the command line says; the process's exit status.
+pub fn main(backend: &Backend) -> ExitCode {
+    let command = match Command::try_parse() {
+        Ok(command) => command,
+        Err(error) => {
+            // Printing fails only where nobody reads.
+            let _ = error.print();
+            // Help and version are not misuse.
+            return if error.use_stderr() {
+                Exit::Usage.into()
+            } else {
+                Exit::Clean.into()
+            };
+        }
+    };
+    let context = Context {
+        backend,
+        root: command.root,
+    };
+    match dispatch(&context, command.what) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            eprintln!("error: {error}");
+            error.exit().into()
+        }
+    }
+}
+
+fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
+    match what {
+        What::Run(arguments) => run::run(context, &arguments),
+        What::List(arguments) => list::list(context, &arguments),
+        What::Show(arguments) => show::show(context, &arguments),
+        What::New(arguments) => new::new(context, &arguments),
+        What::Check => check::check(context),
+        What::Accept => accept::accept(context),
+        What::Doctor(arguments) => doctor::doctor(context, &arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Command::command().debug_assert();
+    }
+}

@@ -1,0 +1,159 @@
+//! What the commands share: the root, its cases, and how they fail.
+
+use crate::case::cell::Cell;
+use crate::case::check::{self, Suite};
+use crate::case::error::nearest;
+use crate::case::load::{find_root, FindError};
+use crate::harness::backend::Backend;
+use crate::harness::suite::EndError;
+use crate::scorecard::exit::Exit;
+use crate::scorecard::lines::ReadError;
+use crate::scorecard::store::{Store, WriteError};
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// What every command starts from.
+pub struct Context<'a> {
+    /// The backend under test.
+    pub backend: &'a Backend,
+    /// The root, if the command line names one.
+    pub root: Option<PathBuf>,
+}
+
+/// A command cannot do what it should.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// The current folder is gone.
+    #[error("cannot tell the current folder: {0}")]
+    NoFolder(std::io::Error),
+    /// There are no cases.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// A committed or pending file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A run cannot be ended.
+    #[error(transparent)]
+    End(#[from] EndError),
+    /// JSON cannot be spelled.
+    #[error("cannot spell the answer as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// No cell has this id.
+    #[error("no cell is called `{id}`{}", suggestion(.near, "\n  did you mean  "))]
+    NoSuchCell {
+        /// What was asked for.
+        id: String,
+        /// What is near.
+        near: Vec<String>,
+    },
+    /// A filter matches nothing.
+    #[error("no cell's id contains {}; `assay list` shows them all", quoted(.filters))]
+    NothingMatches {
+        /// The filters.
+        filters: Vec<String>,
+    },
+    /// Nothing waits to be accepted.
+    #[error("nothing waits to be accepted; `assay run` puts a scorecard aside where something got worse")]
+    NothingPending,
+    /// A new case would replace an old one.
+    #[error("{file} exists already; choose another id")]
+    Exists {
+        /// The file.
+        file: String,
+    },
+    /// The id cannot be a path.
+    #[error(
+        "`{id}` cannot be a case's id; write letters, digits, `_` and `-`, with `::` or `/` between folders"
+    )]
+    BadId {
+        /// What was asked for.
+        id: String,
+    },
+}
+
+impl CliError {
+    /// How the process ends.
+    pub fn exit(&self) -> Exit {
+        match self {
+            CliError::NoSuchCell { .. }
+            | CliError::NothingMatches { .. }
+            | CliError::NothingPending
+            | CliError::Exists { .. }
+            | CliError::BadId { .. }
+            | CliError::Find(FindError::NoRoot { .. }) => Exit::Usage,
+            _ => Exit::Suite,
+        }
+    }
+}
+
+fn suggestion(near: &[String], before: &str) -> String {
+    near.iter().map(|near| format!("{before}{near}")).collect()
+}
+
+fn quoted(filters: &[String]) -> String {
+    filters
+        .iter()
+        .map(|filter| format!("`{filter}`"))
+        .collect::<Vec<_>>()
+        .join(" or ")
+}
+
+impl Context<'_> {
+    /// The root's files.
+    pub fn store(&self) -> Result<Store, CliError> {
+        let root = match &self.root {
+            Some(root) => root.clone(),
+            None => find_root(&std::env::current_dir().map_err(CliError::NoFolder)?)?,
+        };
+        Ok(Store::new(root))
+    }
+
+    /// All cases of the root.
+    pub fn suite(&self, store: &Store) -> Result<Suite, CliError> {
+        Ok(check::suite(store.root(), &self.backend.names)?)
+    }
+}
+
+/// The cells whose id contains any of the filters; all without a filter.
+pub fn matching<'a>(cells: &'a [Cell], filters: &[String]) -> Result<Vec<&'a Cell>, CliError> {
+    let wanted =
+        |cell: &&Cell| filters.is_empty() || filters.iter().any(|filter| cell.id.contains(filter.as_str()));
+    let found: Vec<&Cell> = cells.iter().filter(wanted).collect();
+    if found.is_empty() && !filters.is_empty() {
+        return Err(CliError::NothingMatches {
+            filters: filters.to_vec(),
+        });
+    }
+    Ok(found)
+}
+
+/// The cell of exactly this id.
+pub fn exactly<'a>(cells: &'a [Cell], id: &str) -> Result<&'a Cell, CliError> {
+    cells.iter().find(|cell| cell.id == id).ok_or_else(|| {
+        let inside = cells
+            .iter()
+            .filter(|cell| cell.id.contains(id))
+            .map(|cell| cell.id.clone());
+        let mut near: Vec<String> = inside.take(3).collect();
+        if near.is_empty() {
+            near = nearest(id, cells.iter().map(|cell| cell.id.as_str()))
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+        }
+        CliError::NoSuchCell {
+            id: id.to_owned(),
+            near,
+        }
+    })
+}
+
+/// Prints all problems to standard error.
+pub fn print_problems(suite: &Suite) {
+    for problem in &suite.problems {
+        eprintln!("{}", problem.render());
+    }
+}

@@ -1,0 +1,169 @@
+//! Compares elements with elements.
+
+use crate::case::data::Data;
+use crate::case::elements;
+use crate::case::schema::Tolerance;
+
+/// How found elements relate to expected ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// All lie within the tolerance.
+    Same {
+        /// How many were compared as numbers.
+        compared: usize,
+        /// How many were NaN on both sides.
+        nan: usize,
+    },
+    /// One side is of another kind (bool, integer, float, complex).
+    OtherKind,
+    /// One side has more elements.
+    OtherLength {
+        /// On the side found.
+        found: usize,
+        /// On the side expected.
+        expected: usize,
+    },
+    /// Some differ.
+    Differ {
+        /// The place of the first that differs, in row-major order.
+        at: usize,
+        /// That element as found.
+        found: String,
+        /// That element as expected.
+        expected: String,
+        /// How many differ.
+        count: usize,
+        /// Of how many.
+        of: usize,
+    },
+}
+
+/// Compares element by element. NaN equals NaN; without tolerance, zeros of both signs are equal too, since a case
+/// cannot be expected to know a zero's sign.
+pub fn compare(found: &Data, expected: &Data, tolerance: Tolerance) -> Comparison {
+    if found.len() != expected.len() {
+        return Comparison::OtherLength {
+            found: found.len(),
+            expected: expected.len(),
+        };
+    }
+    let near = |a: f64, b: f64| within(a, b, tolerance);
+    let fits: Vec<bool> = match (found, expected) {
+        (Data::Bool(a), Data::Bool(b)) => a.iter().zip(b).map(|(a, b)| a == b).collect(),
+        (Data::Int(a), Data::Int(b)) => a
+            .iter()
+            .zip(b)
+            .map(|(a, b)| int_within(*a, *b, tolerance))
+            .collect(),
+        (Data::Float(a), Data::Float(b)) => a.iter().zip(b).map(|(a, b)| near(*a, *b)).collect(),
+        (Data::Complex(a), Data::Complex(b)) => a
+            .iter()
+            .zip(b)
+            .map(|(a, b)| near(a[0], b[0]) && near(a[1], b[1]))
+            .collect(),
+        _ => return Comparison::OtherKind,
+    };
+    match fits.iter().position(|fits| !fits) {
+        Some(at) => Comparison::Differ {
+            at,
+            found: elements::spell(found, at),
+            expected: elements::spell(expected, at),
+            count: fits.iter().filter(|fits| !**fits).count(),
+            of: fits.len(),
+        },
+        None => {
+            let nan = nans(expected);
+            Comparison::Same {
+                compared: fits.len() - nan,
+                nan,
+            }
+        }
+    }
+}
+
+/// `|found - expected| <= absolute + relative * |expected|`; infinities only equal themselves.
+fn within(found: f64, expected: f64, tolerance: Tolerance) -> bool {
+    if found == expected || (found.is_nan() && expected.is_nan()) {
+        return true;
+    }
+    let distance = (found - expected).abs();
+    distance.is_finite() && distance <= tolerance.absolute + tolerance.relative * expected.abs()
+}
+
+/// Integers are compared as integers where no tolerance is given: beyond 2^53 a float would lose the difference.
+fn int_within(found: i64, expected: i64, tolerance: Tolerance) -> bool {
+    found == expected
+        || (tolerance != Tolerance::default() && within(found as f64, expected as f64, tolerance))
+}
+
+fn nans(data: &Data) -> usize {
+    match data {
+        Data::Float(elements) => elements.iter().filter(|it| it.is_nan()).count(),
+        Data::Complex(elements) => elements
+            .iter()
+            .filter(|[re, im]| re.is_nan() || im.is_nan())
+            .count(),
+        Data::Bool(_) | Data::Int(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exact(found: &[f64], expected: &[f64]) -> Comparison {
+        compare(
+            &Data::Float(found.to_vec()),
+            &Data::Float(expected.to_vec()),
+            Tolerance::default(),
+        )
+    }
+
+    #[test]
+    fn equal_means_equal() {
+        assert_eq!(
+            exact(&[1.0, f64::NAN], &[1.0, f64::NAN]),
+            Comparison::Same { compared: 1, nan: 1 }
+        );
+        assert!(matches!(
+            exact(&[1.0, f64::NAN], &[1.0, 2.0]),
+            Comparison::Differ { at: 1, count: 1, .. }
+        ));
+        assert!(matches!(
+            exact(&[f64::INFINITY], &[f64::NEG_INFINITY]),
+            Comparison::Differ { .. }
+        ));
+        assert_eq!(
+            exact(&[1.0], &[1.0, 2.0]),
+            Comparison::OtherLength {
+                found: 1,
+                expected: 2
+            }
+        );
+    }
+
+    #[test]
+    fn a_tolerance_never_excuses_an_infinity_or_a_nan() {
+        let loose = Tolerance {
+            absolute: 1.0,
+            relative: 1.0,
+        };
+        let differs = |found: f64, expected: f64| {
+            compare(&Data::Float(vec![found]), &Data::Float(vec![expected]), loose)
+                != Comparison::Same { compared: 1, nan: 0 }
+        };
+        assert!(differs(f64::NAN, 1.0) && differs(1.0, f64::INFINITY) && differs(f64::INFINITY, f64::MAX));
+        assert!(!differs(2.5, 1.0));
+    }
+
+    #[test]
+    fn neighbours_beyond_2_to_53_differ() {
+        let big = 1i64 << 53;
+        let comparison = compare(
+            &Data::Int(vec![big]),
+            &Data::Int(vec![big + 1]),
+            Tolerance::default(),
+        );
+        assert!(matches!(comparison, Comparison::Differ { .. }));
+    }
+}

@@ -1,0 +1,39 @@
+//! Cells as libtest trials: one trial a cell, by the cell's id.
+
+use super::block::block;
+use super::suite::Recorder;
+use crate::case::cell::Cell;
+use crate::case::error::Problem;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::sync::Arc;
+
+/// A trial for each cell, and one that fails for each file with which something is wrong.
+pub fn trials(cells: &[Cell], problems: &[Problem], recorder: &Arc<Recorder>) -> Vec<Trial> {
+    let cells = cells.iter().map(|cell| {
+        let (cell, recorder) = (cell.clone(), Arc::clone(recorder));
+        Trial::test(cell.id.clone(), move || {
+            let outcome = recorder.run(&cell);
+            if outcome.is_red() {
+                return Err(Failed::from(format!("{}\n", block(&cell, &outcome))));
+            }
+            Ok(())
+        })
+    });
+    let mut files: Vec<&str> = problems.iter().map(|problem| problem.file.as_str()).collect();
+    files.dedup();
+    let files = files.into_iter().map(|file| {
+        let of_file = problems.iter().filter(|problem| problem.file == file);
+        let text: String = of_file.map(Problem::render).collect::<Vec<_>>().join("\n");
+        Trial::test(format!("check::{file}"), move || Err(Failed::from(text)))
+    });
+    cells.chain(files).collect()
+}
+
+/// The names that an exact filter asks for and that no trial has.
+///
+/// libtest-mimic runs nothing and ends with success when `--exact` matches nothing, so a rerun command with a slip
+/// in it would be green.
+pub fn unmatched_exact<'a>(arguments: &'a Arguments, trials: &[Trial]) -> Option<&'a str> {
+    let filter = arguments.filter.as_deref().filter(|_| arguments.exact)?;
+    (!trials.iter().any(|trial| trial.name() == filter)).then_some(filter)
+}

@@ -1,0 +1,267 @@
+//! A run's end and a cell's trace, as plain text.
+
+use super::table::Table;
+use crate::scorecard::changes::Direction;
+use crate::scorecard::outcome::{Ending, EvaluationKind, Evidence, Fate, OpRow, Outcome};
+use crate::scorecard::settle::{Settled, Update};
+use crate::scorecard::store::{CARD, PENDING_CARD};
+use crate::scorecard::totals::Totals;
+use crate::vocabulary::Shape;
+
+/// Totals, what became of the scorecard, and where the page lies.
+pub fn summary(totals: &Totals, settled: &Settled, page: &str) -> String {
+    let mut lines = vec![totals_line(totals)];
+    for change in settled
+        .changes
+        .iter()
+        .filter(|change| change.direction != Direction::Other)
+    {
+        let word = match change.direction {
+            Direction::Regression => "worse ",
+            Direction::Improvement => "better",
+            Direction::Addition => "new   ",
+            Direction::Other => "other ",
+        };
+        lines.push(format!("{word}  {}: {}", change.what, change.detail));
+    }
+    for (id, missing) in &settled.over_claims {
+        lines.push(format!("over-claim  {id}: claimed, but {missing}"));
+    }
+    if matches!(settled.update, Update::Pending | Update::Differs) && !settled.diff.is_empty() {
+        lines.push(settled.diff.trim_end().to_owned());
+    }
+    lines.push(update_line(&settled.update));
+    lines.push(format!("report: {page}"));
+    lines.join("\n") + "\n"
+}
+
+fn totals_line(totals: &Totals) -> String {
+    let mut parts = vec![
+        format!("{} of {} cells ran", grouped(totals.ran), grouped(totals.cells)),
+        format!("record {} pass", grouped(totals.record_pass)),
+    ];
+    if totals.value_claims > 0 {
+        parts.push(format!(
+            "value {} of {} pass",
+            grouped(totals.value_pass),
+            grouped(totals.value_claims)
+        ));
+    }
+    let others = [
+        (totals.red, "red"),
+        (totals.expected_fail, "expected to fail"),
+        (totals.unexpected_pass, "pass unexpectedly"),
+        (totals.skipped, "skipped"),
+    ];
+    parts.extend(
+        others
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}")),
+    );
+    parts.join(", ")
+}
+
+/// One line on what became of the scorecard.
+pub fn update_line(update: &Update) -> String {
+    match update {
+        Update::Partial { ran, of } => {
+            format!(
+                "scorecard not updated: {} of {} cells ran",
+                grouped(*ran),
+                grouped(*of)
+            )
+        }
+        Update::Invalid { cells } => format!("scorecard not updated: the suite is at fault in {cells} cells"),
+        Update::Current => format!("scorecard current: {CARD}"),
+        Update::Written => format!("scorecard written: {CARD}; commit it"),
+        Update::Pending => format!("scorecard not updated: {PENDING_CARD} waits for `assay accept`"),
+        Update::Differs => {
+            format!("scorecard differs from this run: {CARD}; nothing is written where CI is set")
+        }
+        Update::NothingToCompare => {
+            "scorecard has no column for this device; nothing is written where CI is set".to_owned()
+        }
+    }
+}
+
+/// A number with its thousands apart: `3,412`.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A cell's trace: how it ended, the ops as a table, modules, evaluations, warnings, findings.
+pub fn trace(outcome: &Outcome) -> String {
+    let evidence = &outcome.evidence;
+    let value = outcome
+        .value
+        .map(|value| format!(", value {value}"))
+        .unwrap_or_default();
+    let mut text = format!("{}   record {}{value}\n", outcome.cell, outcome.record);
+    text.push_str(&format!("{}:{}\n", outcome.file, outcome.line));
+    text.push_str(&state_line(evidence));
+    if !evidence.ops.is_empty() {
+        text.push('\n');
+        text.push_str(&ops(&evidence.ops).to_string());
+    }
+    if !evidence.modules.is_empty() {
+        text.push('\n');
+        text.push_str(&modules(evidence).to_string());
+    }
+    if !evidence.evaluations.is_empty() {
+        text.push('\n');
+        for evaluation in &evidence.evaluations {
+            let kind = match evaluation.kind {
+                EvaluationKind::Explicit => "explicit",
+                EvaluationKind::Implicit => "implicit",
+            };
+            let source = evaluation
+                .source
+                .as_deref()
+                .map(|source| format!(" at {source}"))
+                .unwrap_or_default();
+            text.push_str(&format!("evaluation  {kind}, {}{source}\n", evaluation.function));
+        }
+    }
+    for warning in &evidence.warnings {
+        text.push_str(&format!("\nwarning  {warning}\n"));
+    }
+    for finding in &outcome.findings {
+        text.push_str(&format!(
+            "\n{}:{}  {}\n{}\n",
+            outcome.file, finding.line, finding.at, finding.message
+        ));
+    }
+    text
+}
+
+fn state_line(evidence: &Evidence) -> String {
+    let ending = match (&evidence.ending, evidence.state) {
+        (Ending::Traced, Some(state)) if evidence.message.is_empty() => format!("state {state}"),
+        (Ending::Traced, Some(state)) => format!("state {state}: {}", evidence.message),
+        (ending, _) => self::ending(ending),
+    };
+    let work = match evidence.ending {
+        Ending::Traced => format!(
+            "; {} ops, {} calls, {} replays, {} perturbations",
+            evidence.ops.len(),
+            evidence.calls,
+            evidence.work.replays,
+            evidence.work.perturbations
+        ),
+        _ => String::new(),
+    };
+    let mutant = evidence.mutant.as_ref().map(|mutant| {
+        let fate = match mutant.fate {
+            Fate::Killed(reason) => format!("killed, {reason}"),
+            Fate::Misnamed(reason) => format!("flagged with a reason that does not fit, {reason}"),
+            Fate::Survived => "survived".to_owned(),
+        };
+        format!("; mutant {} in {}: {fate}", mutant.name, mutant.op)
+    });
+    format!("{ending}{work}{}\n", mutant.unwrap_or_default())
+}
+
+/// How a capture without a state ended.
+pub fn ending(ending: &Ending) -> String {
+    match ending {
+        Ending::Traced => "not validated".to_owned(),
+        Ending::Refused {
+            code,
+            message,
+            remedy,
+            ..
+        } => format!("refused, {code}: {message}; {remedy}"),
+        Ending::Error { message } => format!("error: {message}"),
+        Ending::Crashed { message, .. } => format!("crashed: {message}"),
+        Ending::TimedOut { seconds, .. } => format!("no end after {seconds} s"),
+        Ending::Skipped { reason } => format!("skipped: {reason}"),
+        Ending::Invalid { message } => format!("the suite's own fault: {message}"),
+    }
+}
+
+fn ops(ops: &[OpRow]) -> Table {
+    let mut table = Table::new(&["op", "name", "parents", "shape", "dtype", "module", "decision"]);
+    for op in ops {
+        let each = |spell: &dyn Fn(&crate::scorecard::outcome::ArrayRow) -> String| {
+            op.results.iter().map(spell).collect::<Vec<_>>().join(" ")
+        };
+        let parents = match &op.input {
+            Some(input) => format!("={input}"),
+            None => op.parents.join(" "),
+        };
+        let module = match (&op.module, &op.scope) {
+            (Some(module), _) if module.is_empty() => ".".to_owned(),
+            (Some(module), _) => module.clone(),
+            (None, Some(scope)) => scope.clone(),
+            (None, None) => "-".to_owned(),
+        };
+        table.row([
+            op.label.clone(),
+            op.name.clone(),
+            if parents.is_empty() {
+                "-".to_owned()
+            } else {
+                parents
+            },
+            each(&|it| Shape(&it.shape).to_string()),
+            each(&|it| it.dtype.clone()),
+            module,
+            decision(op),
+        ]);
+    }
+    table
+}
+
+/// `verified`, or `unproven: perturbation_insensitive`.
+pub fn decision(op: &OpRow) -> String {
+    match (op.decision, op.reason) {
+        (None, _) => "-".to_owned(),
+        (Some(decision), None) => decision.to_string(),
+        (Some(decision), Some(reason)) => format!("{decision}: {reason}"),
+    }
+}
+
+fn modules(evidence: &Evidence) -> Table {
+    let mut table = Table::new(&["module", "class", "calls", "parameters"]);
+    for module in &evidence.modules {
+        let address = if module.address.is_empty() {
+            "."
+        } else {
+            &module.address
+        };
+        let parameters = if module.parameters.is_empty() {
+            "-".to_owned()
+        } else {
+            module.parameters.join(" ")
+        };
+        table.row([
+            address.to_owned(),
+            module.class.clone(),
+            module.calls.to_string(),
+            parameters,
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!(
+            [12, 999, 3_412, 1_000_000].map(grouped),
+            ["12", "999", "3,412", "1,000,000"]
+        );
+    }
+}

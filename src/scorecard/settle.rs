@@ -1,0 +1,216 @@
+//! What a run does to the scorecard: write it, leave it, put a new one aside, or only compare.
+
+use super::card::Scorecard;
+use super::cells::CellBook;
+use super::changes::{changes, Change, Direction, Version};
+use super::exit::Exit;
+use super::outcome::{Outcome, Verdict};
+use super::store::{Store, WriteError, Written, CARD, CELLS, PENDING_CARD, PENDING_CELLS};
+use super::verdict;
+use crate::capability::Capability;
+use crate::vocabulary::Device;
+use similar::TextDiff;
+use thiserror::Error;
+
+/// Whether the committed files may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// They are written where nothing got worse.
+    Write,
+    /// They are only compared: what `CI` in the environment asks for.
+    Compare,
+}
+
+impl Mode {
+    /// [`Compare`](Mode::Compare) where the environment variable `CI` is set and not empty.
+    pub fn from_environment() -> Self {
+        match std::env::var_os("CI") {
+            Some(value) if !value.is_empty() => Mode::Compare,
+            _ => Mode::Write,
+        }
+    }
+}
+
+/// What a run is to be settled against.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    /// The claims.
+    pub capabilities: &'a [Capability],
+    /// The device it ran on.
+    pub device: Device,
+    /// What the cells yielded.
+    pub outcomes: &'a [Outcome],
+    /// How many cells there are.
+    pub cells: usize,
+    /// Whether the files may be written.
+    pub mode: Mode,
+}
+
+/// What became of the scorecard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// Not every cell ran, so nothing follows.
+    Partial {
+        /// How many ran.
+        ran: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// The suite is at fault in some cells, so nothing follows.
+    Invalid {
+        /// In how many.
+        cells: usize,
+    },
+    /// The committed files say just this.
+    Current,
+    /// The committed files are new.
+    Written,
+    /// Something got worse; the new version waits for `assay accept`.
+    Pending,
+    /// Compared only, and the files say something else.
+    Differs,
+    /// Compared only, but the committed files have no column for this device.
+    NothingToCompare,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// What became of the scorecard.
+    pub update: Update,
+    /// What changed, regressions first.
+    pub changes: Vec<Change>,
+    /// The claims that nothing proves: id and what is missing.
+    pub over_claims: Vec<(&'static str, String)>,
+    /// The difference between the committed files and the new ones, as a unified diff; empty if there is none.
+    pub diff: String,
+    /// How the process ends.
+    pub exit: Exit,
+    /// The version that the run leads to.
+    pub version: Version,
+}
+
+/// The run cannot be settled.
+#[derive(Debug, Error)]
+pub enum SettleError {
+    /// A file cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The new version cannot be written as JSON.
+    #[error("cannot spell the scorecard as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Settles a run against what is committed.
+pub fn settle(store: &Store, committed: &Version, run: Run<'_>) -> Result<Settled, SettleError> {
+    let red = run.outcomes.iter().any(Outcome::is_red);
+    let better = run
+        .outcomes
+        .iter()
+        .any(|it| it.record == Verdict::UnexpectedPass || it.value == Some(Verdict::UnexpectedPass));
+    let invalid = run.outcomes.iter().filter(|it| is_invalid(it)).count();
+    if invalid > 0 || run.outcomes.len() < run.cells {
+        let update = match invalid {
+            0 => Update::Partial {
+                ran: run.outcomes.len(),
+                of: run.cells,
+            },
+            cells => Update::Invalid { cells },
+        };
+        let exit = match (invalid > 0, red, better) {
+            (true, ..) => Exit::Suite,
+            (false, true, _) => Exit::Regression,
+            (false, false, true) => Exit::Improvement,
+            (false, false, false) => Exit::Clean,
+        };
+        let version = committed.clone();
+        return Ok(Settled {
+            update,
+            changes: vec![],
+            over_claims: vec![],
+            diff: String::new(),
+            exit,
+            version,
+        });
+    }
+
+    let version = Version {
+        card: Scorecard::updated(&committed.card, run.capabilities, run.device, run.outcomes),
+        cells: CellBook::updated(&committed.cells, run.device, run.outcomes),
+    };
+    let over_claims: Vec<(&'static str, String)> = run
+        .capabilities
+        .iter()
+        .map(|capability| (capability, verdict::evidence(capability, run.outcomes.iter())))
+        .filter(|(capability, evidence)| verdict::is_over_claim(capability, evidence))
+        .map(|(capability, evidence)| (capability.id, verdict::shortfall(&evidence)))
+        .collect();
+    let changes = changes(committed, &version, run.device);
+    let worse =
+        red || !over_claims.is_empty() || changes.iter().any(|it| it.direction == Direction::Regression);
+
+    let (card, cells) = (version.card.write()?, version.cells.write()?);
+    let (card_before, cells_before) = match *committed == Version::default() {
+        true => (String::new(), String::new()),
+        false => (committed.card.write()?, committed.cells.write()?),
+    };
+    let diff = unified(&[(CARD, &card_before, &card), (CELLS, &cells_before, &cells)]);
+    let new_column = !committed.cells.has_column(run.device);
+    let update = match run.mode {
+        Mode::Compare if new_column => Update::NothingToCompare,
+        Mode::Compare if diff.is_empty() => Update::Current,
+        Mode::Compare => Update::Differs,
+        Mode::Write if worse => {
+            store.write(PENDING_CARD, card.as_bytes())?;
+            store.write(PENDING_CELLS, cells.as_bytes())?;
+            Update::Pending
+        }
+        Mode::Write => {
+            let written = [
+                store.write(CARD, card.as_bytes())?,
+                store.write(CELLS, cells.as_bytes())?,
+            ];
+            // What waited is older than this run, and worse.
+            store.discard_pending()?;
+            if written.contains(&Written::Changed) {
+                Update::Written
+            } else {
+                Update::Current
+            }
+        }
+    };
+    let exit = match (worse, better, &update) {
+        (true, ..) => Exit::Regression,
+        (false, true, _) | (false, false, Update::Differs) => Exit::Improvement,
+        (false, false, _) => Exit::Clean,
+    };
+    Ok(Settled {
+        update,
+        changes,
+        over_claims,
+        diff,
+        exit,
+        version,
+    })
+}
+
+fn is_invalid(outcome: &Outcome) -> bool {
+    outcome.record == Verdict::Invalid || outcome.value == Some(Verdict::Invalid)
+}
+
+/// A unified diff over several files; empty where none differs.
+pub fn unified(files: &[(&str, &str, &str)]) -> String {
+    let mut text = String::new();
+    for (name, before, after) in files.iter().filter(|(_, before, after)| before != after) {
+        let diff = TextDiff::from_lines(*before, *after);
+        let (from, to) = (format!("{name} (committed)"), format!("{name} (this run)"));
+        text.push_str(
+            &diff
+                .unified_diff()
+                .context_radius(0)
+                .header(&from, &to)
+                .to_string(),
+        );
+    }
+    text
+}

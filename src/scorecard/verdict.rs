@@ -1,0 +1,198 @@
+//! What the cells of one device say about a capability: one pure function.
+
+use super::outcome::{Ending, Fate, Outcome, Verdict};
+use crate::capability::Capability;
+use serde::{Deserialize, Serialize};
+
+/// What is known of a capability on one device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// The flag is true, every covering cell's record passes, and at least one killed a mutant.
+    Supported,
+    /// The flag is false, and a passing cell pins the refusal with the named code.
+    Unsupported,
+    /// Everything else.
+    NotYetProven,
+}
+
+impl Standing {
+    /// As people read it.
+    pub const fn phrase(self) -> &'static str {
+        match self {
+            Standing::Supported => "supported",
+            Standing::Unsupported => "unsupported",
+            Standing::NotYetProven => "not yet proven",
+        }
+    }
+}
+
+/// A standing and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// The standing.
+    pub verdict: Standing,
+    /// Covering cells that ran; skipped ones are no evidence.
+    pub cells: u32,
+    /// Those whose record passes.
+    pub passing: u32,
+    /// Those that killed a mutant.
+    pub killed: u32,
+    /// Those that pin the refusal.
+    pub refusing: u32,
+}
+
+/// What the outcomes of one device say about a capability.
+pub fn evidence<'a>(capability: &Capability, outcomes: impl Iterator<Item = &'a Outcome>) -> Evidence {
+    let covering: Vec<&Outcome> = outcomes
+        .filter(|outcome| outcome.covers.iter().any(|id| id == capability.id))
+        .filter(|outcome| outcome.record != Verdict::Skipped)
+        .collect();
+    let passing: Vec<&&Outcome> = covering
+        .iter()
+        .filter(|outcome| outcome.record == Verdict::Pass)
+        .collect();
+    let killed = passing.iter().filter(|outcome| killed_a_mutant(outcome)).count();
+    let refusing = passing
+        .iter()
+        .filter(|outcome| refused(outcome, capability))
+        .count();
+
+    let all_pass = !covering.is_empty() && passing.len() == covering.len();
+    let verdict = match capability.flag {
+        true if all_pass && killed > 0 => Standing::Supported,
+        false if refusing > 0 => Standing::Unsupported,
+        _ => Standing::NotYetProven,
+    };
+    // A suite has far fewer cells than a u32 counts.
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Evidence {
+        verdict,
+        cells: count(covering.len()),
+        passing: count(passing.len()),
+        killed: count(killed),
+        refusing: count(refusing),
+    }
+}
+
+/// Whether the flag claims what nothing proves.
+pub fn is_over_claim(capability: &Capability, evidence: &Evidence) -> bool {
+    capability.flag && evidence.verdict != Standing::Supported
+}
+
+/// Why a claim is not proven, for whoever has to prove it.
+pub fn shortfall(evidence: &Evidence) -> String {
+    match evidence {
+        Evidence { cells: 0, .. } => "no cell covers it".to_owned(),
+        Evidence { cells, passing, .. } if passing < cells => {
+            format!("{} of {cells} covering cells do not pass", cells - passing)
+        }
+        Evidence { killed: 0, .. } => "no covering cell killed a mutant".to_owned(),
+        _ => "proven".to_owned(),
+    }
+}
+
+fn killed_a_mutant(outcome: &Outcome) -> bool {
+    outcome
+        .evidence
+        .mutant
+        .as_ref()
+        .is_some_and(|mutant| matches!(mutant.fate, Fate::Killed(_)))
+}
+
+fn refused(outcome: &Outcome, capability: &Capability) -> bool {
+    match &outcome.evidence.ending {
+        Ending::Refused { code, .. } => capability.refusal == Some(*code),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::RefusalCode;
+    use crate::scorecard::outcome::{Evidence as Seen, MutantRow};
+    use crate::vocabulary::Reason;
+
+    const CODE: RefusalCode = RefusalCode::NestedCapture;
+
+    fn claim(flag: bool) -> Capability {
+        Capability {
+            id: "a",
+            sentence: "",
+            flag,
+            refusal: (!flag).then_some(CODE),
+            remedy: "",
+        }
+    }
+
+    fn outcome(record: Verdict, mutant: Option<Fate>, code: Option<RefusalCode>) -> Outcome {
+        let ending = match code {
+            Some(code) => Ending::Refused {
+                code,
+                capability: "a".into(),
+                message: String::new(),
+                remedy: String::new(),
+            },
+            None => Ending::Traced,
+        };
+        let mutant = mutant.map(|fate| MutantRow {
+            name: "parent_dropped".into(),
+            op: "gelu_1:1".into(),
+            fate,
+        });
+        Outcome {
+            cell: "c".into(),
+            file: "cases/c.yaml".into(),
+            line: 1,
+            covers: vec!["a".into()],
+            record,
+            value: None,
+            findings: vec![],
+            evidence: Seen {
+                ending,
+                mutant,
+                ..Seen::default()
+            },
+            millis: 0,
+        }
+    }
+
+    #[test]
+    fn the_rules_of_the_design_as_a_table() {
+        let killed = || outcome(Verdict::Pass, Some(Fate::Killed(Reason::ReplayMismatch)), None);
+        let survived = || outcome(Verdict::Pass, Some(Fate::Survived), None);
+        let plain = || outcome(Verdict::Pass, None, None);
+        let failing = || outcome(Verdict::Fail, None, None);
+        let expected = || outcome(Verdict::ExpectedFail, None, None);
+        let skipped = || outcome(Verdict::Skipped, None, None);
+        let refusing = || outcome(Verdict::Pass, None, Some(CODE));
+        let otherwise = || outcome(Verdict::Pass, None, Some(RefusalCode::UnwrappedOpInCapture));
+        use Standing::{NotYetProven, Supported, Unsupported};
+        let table = [
+            (true, vec![], NotYetProven),
+            (true, vec![killed()], Supported),
+            (true, vec![killed(), plain()], Supported),
+            (true, vec![plain()], NotYetProven),
+            (true, vec![survived()], NotYetProven),
+            (true, vec![killed(), failing()], NotYetProven),
+            (true, vec![killed(), expected()], NotYetProven),
+            (true, vec![killed(), skipped()], Supported),
+            (true, vec![skipped()], NotYetProven),
+            (false, vec![], NotYetProven),
+            (false, vec![killed()], NotYetProven),
+            (false, vec![refusing()], Unsupported),
+            (false, vec![otherwise()], NotYetProven),
+        ];
+        for (place, (flag, outcomes, wanted)) in table.into_iter().enumerate() {
+            let found = evidence(&claim(flag), outcomes.iter());
+            assert_eq!(found.verdict, wanted, "row {place}: {found:?}");
+            assert_eq!(
+                is_over_claim(&claim(flag), &found),
+                flag && wanted != Supported,
+                "row {place}"
+            );
+        }
+    }
+}
