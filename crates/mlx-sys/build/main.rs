@@ -7,6 +7,7 @@ mod digest;
 mod error;
 mod files;
 mod libclang;
+mod link;
 mod mlx;
 mod mlx_c;
 mod native;
@@ -14,6 +15,7 @@ mod nvidia;
 mod pip;
 mod publish;
 mod target;
+mod units;
 mod wheel;
 
 use std::path::PathBuf;
