@@ -13,6 +13,7 @@ use crate::compiler::Compiler;
 use crate::digest::Key;
 use crate::error::BuildError;
 use crate::files;
+use crate::link;
 use crate::mlx::Mlx;
 use crate::target::Target;
 use crate::units;
@@ -51,12 +52,13 @@ pub fn build(sources: &Sources, target: &Target, cache: &Cache) -> Result<PathBu
     })?;
 
     let file_name = family.shared_library("mlxc");
+    // The library holds the paths of the cache and of MLX, so it is worth nothing in another place. The cache's stands for
+    // its own, which is yet to be made from this key.
+    let link = link::options(cache.root(), &sources.mlx.library_dir(), family);
     let key = Key::default()
         .part("objects", &objects_key)
         .tree("native", sources.native_dir, |_| true)?
-        // The library holds both paths, so it is worth nothing in another place.
-        .part("root", cache.root().as_os_str().as_encoded_bytes())
-        .part("libmlx", sources.mlx.root.as_os_str().as_encoded_bytes())
+        .part("link", format!("{link:?}"))
         .finish();
     let name = format!("mlxc-{key}");
     let library = cache.path(&name).join(&file_name);
