@@ -6,8 +6,8 @@
 //! The rooms, and the direction in which they know of each other: `cli -> harness -> {case, scorecard, report}`.
 //! [`case`] and [`scorecard`] know nothing of MLX: names are checked against lists, verdicts are data.
 
-pub mod backends;
 pub mod backend;
+pub mod backends;
 pub mod capability;
 pub mod capture;
 pub mod case;

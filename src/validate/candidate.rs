@@ -1,8 +1,8 @@
 //! Perturbations: what is put in an operand's place to see whether a result depends on it.
 //!
-//! Deterministic, and in the operand's own layout. By role, since MLX checks no bounds: indices and counts get only
-//! values that are present already, divisors neither 0 nor -1. No subnormal numbers: they make a matmul about 45
-//! times slower on this CPU.
+//! Deterministic, and in the operand's own layout. By role, since MLX checks no bounds: counts get only values that
+//! are present already, indices those and ones below every extent of what they point into, divisors neither 0 nor
+//! -1. No subnormal numbers: they make a matmul about 45 times slower on this CPU.
 
 use std::fmt;
 
@@ -25,6 +25,8 @@ pub enum Candidate {
     Rotation,
     /// Every element the last one.
     Last,
+    /// Each index the next valid one, where the shape of what is indexed bounds it.
+    Next,
     /// One element not a number.
     Nan,
 }
@@ -32,9 +34,10 @@ pub enum Candidate {
 impl Candidate {
     /// The candidates for a role and an element type, the most telling first.
     pub fn all(role: Role, dtype: Dtype) -> &'static [Candidate] {
-        use Candidate::{Last, Nan, Noise, Reversal, Rotation, Shift};
+        use Candidate::{Last, Nan, Next, Noise, Reversal, Rotation, Shift};
         match (effective(role, dtype), dtype) {
-            (Role::Index | Role::Count, _) => &[Reversal, Rotation, Last],
+            (Role::Index, _) => &[Reversal, Rotation, Next, Last],
+            (Role::Count, _) => &[Reversal, Rotation, Last],
             (Role::Key | Role::Packed, _) => &[Noise, Shift],
             (_, Dtype::Bool) => &[Shift, Noise, Reversal],
             (Role::Divisor, _) => &[Noise, Shift],
@@ -47,10 +50,12 @@ impl Candidate {
 
     /// `array` perturbed; `None` where it has no elements to change. It must be evaluated; the result is.
     ///
+    /// `bound` is below or at the extent of every axis that an index may point into.
+    ///
     /// # Errors
     ///
     /// An array that is not evaluated.
-    pub fn apply(self, role: Role, array: &Array) -> Result<Option<Array>, GraphError> {
+    pub fn apply(self, role: Role, bound: i64, array: &Array) -> Result<Option<Array>, GraphError> {
         let mut memory = graph::span(array)?;
         if memory.is_empty() {
             return Ok(None);
@@ -60,6 +65,10 @@ impl Candidate {
             Self::Reversal => reverse(&mut memory, array.item_size()),
             Self::Rotation => memory.rotate_left(array.item_size()),
             Self::Last => repeat_last(&mut memory, array.item_size()),
+            Self::Next => integers(&mut memory, dtype, |x, _| match bound {
+                2.. if (0..bound).contains(&x) => (x + 1) % bound,
+                _ => x,
+            }),
             Self::Noise | Self::Shift | Self::Nan => match effective(role, dtype) {
                 Role::Key | Role::Packed => flip_bits(&mut memory, self),
                 role => change(&mut memory, dtype, role, self),
@@ -71,7 +80,7 @@ impl Candidate {
 
 /// What a role means for an element type: only integers point, count, divide dangerously or are packed.
 fn effective(role: Role, dtype: Dtype) -> Role {
-    if dtype.is_float() || dtype.is_complex() || (dtype == Dtype::Bool && role != Role::Index) {
+    if dtype.is_float() || dtype.is_complex() || (dtype == Dtype::Bool && role != Role::Count) {
         Role::Value
     } else {
         role
@@ -86,6 +95,7 @@ impl fmt::Display for Candidate {
             Self::Reversal => "reversal",
             Self::Rotation => "rotation",
             Self::Last => "last",
+            Self::Next => "next",
             Self::Nan => "nan",
         })
     }
@@ -160,40 +170,36 @@ fn change(memory: &mut [u8], dtype: Dtype, role: Role, candidate: Candidate) {
         Dtype::Float64 => each(memory, |b, i| {
             float(f64::from_ne_bytes(b), i, candidate).to_ne_bytes()
         }),
+        _ => integers(memory, dtype, |x, i| integer(x, i, role, candidate)),
+    }
+}
+
+/// Replaces each element of an integer type; other types are left alone.
+fn integers(memory: &mut [u8], dtype: Dtype, f: impl Fn(i64, usize) -> i64) {
+    match dtype {
         Dtype::Uint8 => each(memory, |b, i| {
-            (integer(u8::from_ne_bytes(b).into(), i, role, candidate) as u8).to_ne_bytes()
+            (f(u8::from_ne_bytes(b).into(), i) as u8).to_ne_bytes()
         }),
-        Dtype::Uint16 => {
-            each(memory, |b, i| {
-                (integer(u16::from_ne_bytes(b).into(), i, role, candidate) as u16).to_ne_bytes()
-            });
-        }
-        Dtype::Uint32 => {
-            each(memory, |b, i| {
-                (integer(u32::from_ne_bytes(b).into(), i, role, candidate) as u32).to_ne_bytes()
-            });
-        }
-        Dtype::Uint64 => {
-            each(memory, |b, i| {
-                (integer(u64::from_ne_bytes(b) as i64, i, role, candidate) as u64).to_ne_bytes()
-            });
-        }
+        Dtype::Uint16 => each(memory, |b, i| {
+            (f(u16::from_ne_bytes(b).into(), i) as u16).to_ne_bytes()
+        }),
+        Dtype::Uint32 => each(memory, |b, i| {
+            (f(u32::from_ne_bytes(b).into(), i) as u32).to_ne_bytes()
+        }),
+        Dtype::Uint64 => each(memory, |b, i| {
+            (f(u64::from_ne_bytes(b) as i64, i) as u64).to_ne_bytes()
+        }),
         Dtype::Int8 => each(memory, |b, i| {
-            (integer(i8::from_ne_bytes(b).into(), i, role, candidate) as i8).to_ne_bytes()
+            (f(i8::from_ne_bytes(b).into(), i) as i8).to_ne_bytes()
         }),
-        Dtype::Int16 => {
-            each(memory, |b, i| {
-                (integer(i16::from_ne_bytes(b).into(), i, role, candidate) as i16).to_ne_bytes()
-            });
-        }
-        Dtype::Int32 => {
-            each(memory, |b, i| {
-                (integer(i32::from_ne_bytes(b).into(), i, role, candidate) as i32).to_ne_bytes()
-            });
-        }
-        Dtype::Int64 => each(memory, |b, i| {
-            integer(i64::from_ne_bytes(b), i, role, candidate).to_ne_bytes()
+        Dtype::Int16 => each(memory, |b, i| {
+            (f(i16::from_ne_bytes(b).into(), i) as i16).to_ne_bytes()
         }),
+        Dtype::Int32 => each(memory, |b, i| {
+            (f(i32::from_ne_bytes(b).into(), i) as i32).to_ne_bytes()
+        }),
+        Dtype::Int64 => each(memory, |b, i| f(i64::from_ne_bytes(b), i).to_ne_bytes()),
+        _ => {}
     }
 }
 
@@ -261,7 +267,7 @@ mod tests {
                 Role::Packed,
             ] {
                 let first = Candidate::all(role, dtype)[0];
-                let changed = first.apply(role, &array).unwrap().unwrap();
+                let changed = first.apply(role, 6, &array).unwrap().unwrap();
                 assert_eq!(changed.shape(), array.shape());
                 assert_eq!(changed.strides(), array.strides());
                 assert!(
@@ -273,19 +279,26 @@ mod tests {
     }
 
     #[test]
-    fn indices_get_only_values_that_are_there() {
+    fn indices_get_only_values_that_are_there_or_below_the_bound() {
         let array = Array::from_slice(&[4, 0, 7, 7], &[4]);
         for candidate in Candidate::all(Role::Index, Dtype::Int32) {
-            let changed = candidate.apply(Role::Index, &array).unwrap().unwrap();
-            assert!(changed.as_slice::<i32>().iter().all(|x| [4, 0, 7].contains(x)));
+            let changed = candidate.apply(Role::Index, 2, &array).unwrap().unwrap();
+            assert!(
+                changed.as_slice::<i32>().iter().all(|x| [4, 0, 7, 1].contains(x)),
+                "{candidate}"
+            );
         }
+        let next = Candidate::Next.apply(Role::Index, 5, &array).unwrap().unwrap();
+        assert_eq!(next.as_slice::<i32>(), [0, 1, 7, 7]);
+        let lone = Candidate::Next.apply(Role::Index, 1, &array).unwrap().unwrap();
+        assert_eq!(lone.as_slice::<i32>(), [4, 0, 7, 7]);
     }
 
     #[test]
     fn divisors_are_never_0_or_minus_1() {
         let array = Array::from_slice(&[i32::MIN, -1, 0, 1, 6, i32::MAX], &[6]);
         for candidate in Candidate::all(Role::Divisor, Dtype::Int32) {
-            let changed = candidate.apply(Role::Divisor, &array).unwrap().unwrap();
+            let changed = candidate.apply(Role::Divisor, 0, &array).unwrap().unwrap();
             assert!(changed.as_slice::<i32>().iter().all(|x| *x >= 2), "{candidate}");
         }
     }
@@ -294,6 +307,6 @@ mod tests {
     fn an_empty_array_has_no_candidate() {
         let array = mlx_rs::ops::zeros::<f32>(&[0, 3]).unwrap();
         array.eval().unwrap();
-        assert!(Candidate::Noise.apply(Role::Value, &array).unwrap().is_none());
+        assert!(Candidate::Noise.apply(Role::Value, 0, &array).unwrap().is_none());
     }
 }

@@ -104,6 +104,9 @@ struct Job {
     perturbed: Option<(usize, Candidate)>,
 }
 
+/// A value, the role it is perturbed in, what bounds its indices, and how it is perturbed.
+type Perturbed = (ValueId, Role, i64, Candidate);
+
 struct Engine<'a> {
     trace: &'a Trace,
     plans: Vec<Plan>,
@@ -112,7 +115,7 @@ struct Engine<'a> {
     same_thread: bool,
     only: Option<Vec<CallId>>,
     /// Perturbed arrays of the round, made once for all consumers of a value.
-    perturbed: HashMap<(ValueId, Role, Candidate), Option<Array>>,
+    perturbed: HashMap<Perturbed, Option<Array>>,
 }
 
 impl<'a> Engine<'a> {
@@ -348,10 +351,16 @@ impl<'a> Engine<'a> {
             let tried = &self.plans[job.call].operands[place];
             (tried.operand, tried.value, tried.role)
         };
-        let key = (value, role, candidate);
+        let bound = match role {
+            Role::Index => smallest_extent(trace, call),
+            _ => 0,
+        };
+        let key = (value, role, bound, candidate);
         if !self.perturbed.contains_key(&key) {
             let made = match trace.value(value).payload() {
-                Some(array) => candidate.apply(role, array).map_err(|error| error.to_string())?,
+                Some(array) => candidate
+                    .apply(role, bound, array)
+                    .map_err(|error| error.to_string())?,
                 None => None,
             };
             self.perturbed.insert(key, made);
@@ -549,6 +558,16 @@ fn operands(call: &Call) -> Vec<(Operand, ValueId, Role, &'static str)> {
         ));
     }
     found
+}
+
+/// The smallest extent of a call's first operand, which is what its indices point into.
+fn smallest_extent(trace: &Trace, call: &Call) -> i64 {
+    let source = call.operands().next().map(|source| trace.value(source).shape());
+    source
+        .and_then(|shape| shape.iter().min())
+        .copied()
+        .unwrap_or(0)
+        .into()
 }
 
 /// The worst decision of an op's calls.

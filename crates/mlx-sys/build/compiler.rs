@@ -1,7 +1,6 @@
-//! The C++ compiler: which it is, compiling with it, and linking a library that knows its own place.
+//! The C++ compiler: which it is, compiling and linking with it.
 
 use std::any::Any;
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cc::{BuildMessage, BuildMessageKind, BuildMessageLogger};
 
 use crate::error::BuildError;
+use crate::link;
 use crate::mlx::Mlx;
 use crate::native::{Sources, COMPAT};
 use crate::target::{Family, Target};
@@ -105,7 +105,7 @@ impl Compiler {
             .arg(output)
             .args(objects)
             .arg(mlx.library(family));
-        command.args(link_options(home, &mlx.library_dir(), family));
+        command.args(link::options(home, &mlx.library_dir(), family));
         let failed = |detail: String| BuildError::Link {
             library: home.to_path_buf(),
             detail,
@@ -122,39 +122,6 @@ impl Compiler {
         }
         Ok(())
     }
-}
-
-/// The linker options that give a library its name and tell it where libmlx is. Each goes through `-Xlinker`, because
-/// `-Wl` would split a path at its commas.
-pub fn link_options(home: &Path, mlx_library_dir: &Path, family: Family) -> Vec<OsString> {
-    let home = home.as_os_str();
-    let mlx = mlx_library_dir.as_os_str();
-    let (kind, linker): (&str, Vec<&OsStr>) = match family {
-        Family::Elf => (
-            "-shared",
-            vec![
-                "-soname".as_ref(),
-                home,
-                // The old kind of rpath: it comes before LD_LIBRARY_PATH, where another version of MLX may lie.
-                "--disable-new-dtags".as_ref(),
-                "-rpath".as_ref(),
-                mlx,
-                // A symbol that neither mlx-c nor MLX has is an error here, not at the first call.
-                "--no-undefined".as_ref(),
-            ],
-        ),
-        Family::Apple => (
-            "-dynamiclib",
-            vec!["-install_name".as_ref(), home, "-rpath".as_ref(), mlx],
-        ),
-    };
-    let linker = linker
-        .into_iter()
-        .flat_map(|option| ["-Xlinker".as_ref(), option]);
-    std::iter::once(OsStr::new(kind))
-        .chain(linker)
-        .map(OsStr::to_os_string)
-        .collect()
 }
 
 /// What the compiler said, for the error; cc's own errors tell only the command.

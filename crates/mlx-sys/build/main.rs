@@ -8,6 +8,7 @@ mod digest;
 mod error;
 mod files;
 mod libclang;
+mod link;
 mod mlx;
 mod mlx_c;
 mod native;
@@ -15,6 +16,7 @@ mod nvidia;
 mod pip;
 mod publish;
 mod target;
+mod units;
 mod wheel;
 
 use std::path::PathBuf;

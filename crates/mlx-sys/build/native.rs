@@ -13,15 +13,13 @@ use crate::compiler::Compiler;
 use crate::digest::Key;
 use crate::error::BuildError;
 use crate::files;
+use crate::link;
 use crate::mlx::Mlx;
 use crate::target::Target;
+use crate::units;
 
 /// The header that is included before everything else.
 pub const COMPAT: &str = "compat.h";
-
-/// How many files mlx-c is compiled as. Each of its 26 reads all of MLX's headers, which takes longer than the rest:
-/// apart they take 75 s of processor time, joined 14 s, and in four 20 s, which four cores share.
-const UNITS: usize = 4;
 
 /// Sets of sources as the compiler sees them.
 pub struct Sources<'a> {
@@ -48,18 +46,19 @@ pub fn build(sources: &Sources, target: &Target, cache: &Cache) -> Result<PathBu
         .finish();
     let objects = cache.entry(&format!("mlx-c-objects-{objects_key}"), |folder| {
         let units = folder.join("units");
-        let written = write_units(&mlx_c, &units)?;
+        let written = units::write(&mlx_c, &units)?;
         compiler.compile(&written, folder)?;
         fs::remove_dir_all(&units).map_err(|source| BuildError::file("remove", &units, source))
     })?;
 
     let file_name = family.shared_library("mlxc");
+    // The library holds the paths of the cache and of MLX, so it is worth nothing in another place. The cache's stands for
+    // its own, which is yet to be made from this key.
+    let link = link::options(cache.root(), &sources.mlx.library_dir(), family);
     let key = Key::default()
         .part("objects", &objects_key)
         .tree("native", sources.native_dir, |_| true)?
-        // The library holds both paths, so it is worth nothing in another place.
-        .part("root", cache.root().as_os_str().as_encoded_bytes())
-        .part("libmlx", sources.mlx.root.as_os_str().as_encoded_bytes())
+        .part("link", format!("{link:?}"))
         .finish();
     let name = format!("mlxc-{key}");
     let library = cache.path(&name).join(&file_name);
@@ -76,44 +75,4 @@ pub fn build(sources: &Sources, target: &Target, cache: &Cache) -> Result<PathBu
         fs::remove_dir_all(&own).map_err(|source| BuildError::file("remove", &own, source))
     })?;
     Ok(library)
-}
-
-/// Writes files into `folder` that include mlx-c's, about as much in each.
-fn write_units(mlx_c: &Path, folder: &Path) -> Result<Vec<PathBuf>, BuildError> {
-    fs::create_dir_all(folder).map_err(|source| BuildError::file("create", folder, source))?;
-    let mut sized = Vec::new();
-    for file in files::with_extension(mlx_c, "cpp")? {
-        let size = fs::metadata(&file)
-            .map_err(|source| BuildError::file("read", &file, source))?
-            .len();
-        sized.push((size, file));
-    }
-    let mut written = Vec::new();
-    for (index, files) in balance(sized, UNITS).iter().enumerate() {
-        let includes: String = files
-            .iter()
-            .map(|file| format!("#include \"{}\"\n", file.display()))
-            .collect();
-        let path = folder.join(format!("unit{index}.cpp"));
-        fs::write(&path, includes).map_err(|source| BuildError::file("write", &path, source))?;
-        written.push(path);
-    }
-    Ok(written)
-}
-
-/// Deals `sized` out into at most `count` heaps of about the same total size.
-pub fn balance(mut sized: Vec<(u64, PathBuf)>, count: usize) -> Vec<Vec<PathBuf>> {
-    sized.sort_by(|a, b| b.cmp(a));
-    let mut heaps = vec![(0, Vec::new()); count];
-    for (size, file) in sized {
-        if let Some((total, files)) = heaps.iter_mut().min_by_key(|(total, _)| *total) {
-            *total += size;
-            files.push(file);
-        }
-    }
-    heaps
-        .into_iter()
-        .map(|(_, files)| files)
-        .filter(|files| !files.is_empty())
-        .collect()
 }

@@ -30,14 +30,13 @@ pub fn metadata(native: &Native) {
     println!("cargo::metadata=library={}", native.library.display());
 }
 
-/// Names all that the outcome depends on. bindgen and cc name their own inputs; which Python or index served a wheel
-/// makes no difference to it.
+/// Names all that the outcome depends on. bindgen and cc name their own inputs; which Python or index served a wheel makes
+/// no difference to it. Naming what MLX and the C layer were put into makes a deleted cache come back.
 pub fn rerun_conditions(native: &Native, manifest_dir: &Path) {
     for variable in [mlx::VARIABLE, mlx_c::VARIABLE, cache::VARIABLE] {
         println!("cargo:rerun-if-env-changed={variable}");
     }
     let own = [
-        "build",
         "native",
         "roles.toml",
         "upstream/Cargo.toml",
@@ -49,7 +48,8 @@ pub fn rerun_conditions(native: &Native, manifest_dir: &Path) {
         native.mlx_library.clone(),
         native.library.clone(),
     ];
-    for path in own.iter().chain(&found) {
+    // Cargo would run the script each time for a file that is not there, as `upstream` is not in a vendored copy.
+    for path in own.iter().chain(&found).filter(|path| path.exists()) {
         println!("cargo:rerun-if-changed={}", path.display());
     }
 }
