@@ -126,7 +126,8 @@ pub fn id(file: &str) -> Result<String, Fault> {
         .unwrap_or(file);
     let stem = inner.strip_suffix(".yaml").ok_or(Fault::Extension)?;
     let fits = |name: &&str| {
-        !name.is_empty()
+        !name.starts_with('.')
+            && !name.is_empty()
             && name
                 .chars()
                 .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))

@@ -584,11 +584,12 @@ impl<'de> Deserialize<'de> for DecisionFile {
                 })
             }
             fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<DecisionFile, A::Error> {
-                let Some((decision, reason)) = access.next_entry()? else {
+                let Some((name, reason)) = access.next_entry::<String, Reason>()? else {
                     return Err(de::Error::custom(
                         "a decision is missing, as in `{unproven: perturbation_insensitive}`",
                     ));
                 };
+                let decision = Decision::deserialize(de::value::StrDeserializer::<A::Error>::new(&name))?;
                 match access.next_key::<String>()? {
                     None => Ok(DecisionFile {
                         decision,
