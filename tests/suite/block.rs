@@ -273,3 +273,13 @@ fn expected_and_observed_make_verdicts() {
         );
     }
 }
+
+#[test]
+fn a_cell_of_another_device_is_skipped_and_never_run() {
+    let cell = &cells("inputs: {x: {shape: [2]}}\nsession: {device: metal}\nmodel: gelu\nexpect: {}\n")[0];
+    let runner = crate::stand_in::StandIn(|_, _| panic!("the cell ran"));
+    let runner = std::sync::Arc::new(runner);
+    let device = mlx_assay::vocabulary::Device::LinuxCpu;
+    let recorder = mlx_assay::harness::suite::Recorder::new(runner, Default::default(), device);
+    assert_eq!(recorder.run(cell).record, Verdict::Skipped);
+}
