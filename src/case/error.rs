@@ -134,6 +134,8 @@ pub enum Fault {
     Ragged { key: &'static str },
     #[error("{element} is not an element of {dtype}")]
     WrongElement { element: String, dtype: &'static str },
+    #[error("the fill {fill} makes elements that are not of {dtype}")]
+    FillMisfit { fill: String, dtype: &'static str },
     #[error("{count} shapes are given, but `{callee}` takes {operands} arrays")]
     ShapeCount {
         callee: String,
@@ -251,6 +253,7 @@ impl Fault {
             Fault::ValueAnd { other } => Some(format!("keep `value:` or `{other}:`")),
             Fault::Ragged { .. } => say("give every list at the same depth the same length"),
             Fault::WrongElement { .. } => say("change the element, or `dtype:`"),
+            Fault::FillMisfit { .. } => say("narrow its range, or leave `fill:` out: `normal` fits every type"),
             Fault::ShapeCount { .. } => say("give one shape for each array, or a single one for all: `shape: [3, 4]`"),
             Fault::EmptyAxis { .. } => say("give it a value, or remove it"),
             Fault::RepeatedValue { .. } => say("keep it once"),

@@ -280,15 +280,18 @@ fn index(text: &str) -> Result<Index, Vec<FaultAt>> {
         let (event, span) = match event {
             Ok(pair) => pair,
             Err(error) => {
-                faults.push(FaultAt {
-                    fault: Fault::Syntax {
-                        message: error.info().to_owned(),
+                // The scanner has a limit of its own, which brackets reach before they become events.
+                let fault = match error.info() {
+                    info if info.contains("recursion limit") => Fault::TooDeep { most: MAX_DEPTH },
+                    info => Fault::Syntax {
+                        message: info.to_owned(),
                     },
-                    mark: Mark {
-                        position: position(error.marker()),
-                        length: 1,
-                    },
-                });
+                };
+                let mark = Mark {
+                    position: position(error.marker()),
+                    length: 1,
+                };
+                faults.push(FaultAt { fault, mark });
                 return Err(faults);
             }
         };

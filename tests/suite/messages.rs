@@ -30,6 +30,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("ragged", "inputs:\n  x: {value: [[1.0, 2.0], [3.0]]}\nmodel: gelu\nexpect: {}\n"),
     ("element of another type", "inputs:\n  x: {dtype: uint8, value: [1, 300]}\nmodel: gelu\nexpect: {}\n"),
     ("unknown fill", "inputs:\n  x: {shape: [3], fill: gaussian}\nmodel: gelu\nexpect: {}\n"),
+    ("fill of another type", "inputs:\n  x: {dtype: uint8, shape: [3], fill: {integers: [0, 300]}}\nmodel: gelu\nexpect: {}\n"),
     ("unused axis", "matrix: {dtpye: [int8]}\nop: sum\nshape: [3]\nexpect: {}\n"),
     ("unknown axis", "inputs: {x: {shape: $shpae}}\nmatrix: {shape: [[3]]}\nmodel: gelu\nexpect: {}\n"),
     ("exclude of nothing", "op: sum\nmatrix:\n  dtype: [int8, bool]\n  shape: [[3]]\nexclude:\n  - {dtype: int16}\nexpect: {}\n"),
@@ -97,6 +98,18 @@ fn aliases_that_unfold_without_bound_are_refused_at_once() {
         problems[0].to_string(),
         "the file unfolds to more than 200000 nodes"
     );
+}
+
+#[test]
+fn no_depth_of_nesting_overflows() {
+    let brackets = "[".repeat(200_000);
+    let indented: String = (0..400)
+        .map(|depth| format!("{}a:\n", " ".repeat(depth)))
+        .collect();
+    for text in [format!("model: {brackets}"), indented] {
+        let problems = read(&text).expect_err("too deep");
+        assert_eq!(problems[0].to_string(), "the file nests deeper than 64 levels");
+    }
 }
 
 #[test]
