@@ -25,6 +25,7 @@ pub mod position;
 pub mod program;
 pub mod resolve;
 pub mod schema;
+mod shorthand;
 pub mod spec;
 pub mod value;
 pub mod yaml;
