@@ -63,7 +63,10 @@ fn transformer() -> Result<(), Box<dyn Error>> {
 
 fn forward(case: &mut TransformerCase) {
     let (model, input) = case.parts();
-    model.forward(input).and_then(|y| y.eval()).expect("the Transformer runs");
+    model
+        .forward(input)
+        .and_then(|y| y.eval())
+        .expect("the Transformer runs");
 }
 
 fn evaluate_outputs(trace: &mlx_assay::Trace) {
@@ -76,7 +79,8 @@ fn evaluate_outputs(trace: &mlx_assay::Trace) {
 fn mlp() -> Result<(), Box<dyn Error>> {
     let (mut compiled, x) = mlp100()?;
     let (mut inlined, _) = mlp100()?;
-    let run = |model: &mut mlx_rs::nn::Sequential| model.forward(&x).and_then(|y| y.eval()).expect("mlp100 runs");
+    let run =
+        |model: &mut mlx_rs::nn::Sequential| model.forward(&x).and_then(|y| y.eval()).expect("mlp100 runs");
     let pairs = paired(
         200,
         || run(&mut compiled),
@@ -108,7 +112,11 @@ fn mlp() -> Result<(), Box<dyn Error>> {
 fn elementwise() -> Result<(), Box<dyn Error>> {
     let x = ops::ones::<f32>(&[1024, 1024])?;
     x.eval()?;
-    let plain = || elementwise_1024(&x).and_then(|y| y.eval()).expect("additions run");
+    let plain = || {
+        elementwise_1024(&x)
+            .and_then(|y| y.eval())
+            .expect("additions run")
+    };
     let traced = |policy| {
         let session = Session::new().payloads(policy);
         let (_trace, y) = session.run(&x, || elementwise_1024(&x)).expect("additions run");

@@ -58,7 +58,10 @@ fn time(f: &mut impl FnMut()) -> Duration {
 /// One line: the name, both medians, the ratio and the bound it is held against.
 pub fn report(name: &str, paired: &Paired, bound: Option<f64>) {
     let bound = bound.map_or(String::new(), |bound| {
-        format!("  (at most {bound:.2}: {})", if paired.ratio <= bound { "kept" } else { "EXCEEDED" })
+        format!(
+            "  (at most {bound:.2}: {})",
+            if paired.ratio <= bound { "kept" } else { "EXCEEDED" }
+        )
     });
     println!(
         "{name:<44} {:>9.1} µs -> {:>9.1} µs   ratio {:.3} [{:.3}, {:.3}]{bound}",

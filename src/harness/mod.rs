@@ -6,6 +6,7 @@ pub mod compare;
 pub mod conformance;
 pub mod expect;
 mod findings;
+pub mod in_process;
 mod judge_outputs;
 mod judge_trace;
 pub mod seam;

@@ -1,9 +1,9 @@
 //! The repository's own cases and the files that follow from the grammar.
 
-use mlx_assay::backend::backend;
 use mlx_assay::case::check;
 use mlx_assay::case::error::Problem;
 use mlx_assay::case::json_schema;
+use mlx_assay::under_test::backend;
 use std::path::Path;
 
 fn root() -> &'static Path {
