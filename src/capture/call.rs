@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::argument::Recorded;
 use super::scope::ScopeId;
 use super::value::ValueId;
-use crate::graph::Subgraph;
+use crate::graph::Page;
 
 /// A call's number in its trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub struct Call {
     /// Results by what they are, flattened: a list's arrays follow one another.
     pub(crate) results: SmallVec<[ValueId; 1]>,
     pub(crate) scope: Option<ScopeId>,
-    pub(crate) subgraph: Option<Subgraph>,
+    pub(crate) page: Option<Page>,
     /// Outer values that a closure read, which no argument names.
     pub(crate) captured: Vec<ValueId>,
 }
@@ -50,11 +50,6 @@ impl Call {
     /// The innermost scope that it happened in.
     pub fn scope(&self) -> Option<ScopeId> {
         self.scope
-    }
-
-    /// What MLX's own graph shows of it, where the witness was on.
-    pub fn subgraph(&self) -> Option<&Subgraph> {
-        self.subgraph.as_ref()
     }
 
     /// The values that it declares to depend on: its array operands in order, those of lists in place, then what a

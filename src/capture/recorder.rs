@@ -18,7 +18,7 @@ use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId, ScopeKind};
 use super::trace::{number, Closure, Unwrapped};
 use super::value::{Origin, Value, ValueId};
-use crate::graph::{self, ArrayId, GraphError, Subgraph, Token};
+use crate::graph::{self, ArrayId, Book, GraphError, Page, Token};
 
 /// What a session knows while its forward runs.
 pub(crate) struct Recorder {
@@ -36,6 +36,7 @@ pub(super) struct State {
     pub(super) payloads: PayloadPolicy,
     /// Functions that are not recorded: a seam for tests.
     pub(super) hidden: Vec<String>,
+    pub(super) book: Book,
     /// The first failure to read MLX's graph; the capture then ends with it.
     pub(super) failure: Option<GraphError>,
     index: FxHashMap<ArrayId, ValueId>,
@@ -352,12 +353,12 @@ impl State {
             arguments.push(recorded);
         }
         let handles = result_handles(results);
-        let subgraph = {
-            let index = &self.index;
-            Subgraph::read(&handles, &mut |id| index.get(&id).map(|value| value.0))
-        };
-        let subgraph = match subgraph {
-            Ok(subgraph) => Some(subgraph),
+        let index = &self.index;
+        let page = match self
+            .book
+            .read(&handles, &mut |id| index.get(&id).map(|value| value.0))
+        {
+            Ok(page) => Some(page),
             Err(error) => {
                 self.failure.get_or_insert(error);
                 None
@@ -383,7 +384,7 @@ impl State {
             ids.push(value);
         }
         let captured = match call.function.class {
-            Class::Application => self.read_inside(&arguments, subgraph.as_ref()),
+            Class::Application => self.read_inside(&arguments, page),
             _ => Vec::new(),
         };
         let scope = self.open.last().map(|(scope, _)| *scope);
@@ -392,16 +393,18 @@ impl State {
             arguments,
             results: ids,
             scope,
-            subgraph,
+            page,
             captured,
         });
         self.last_evaluated = None;
     }
 
     /// The outer values that a closure read beside its arguments.
-    fn read_inside(&self, arguments: &[Recorded], subgraph: Option<&Subgraph>) -> Vec<ValueId> {
+    fn read_inside(&self, arguments: &[Recorded], page: Option<Page>) -> Vec<ValueId> {
         let declared: Vec<ValueId> = arguments.iter().flat_map(Recorded::operands).copied().collect();
-        let boundary = subgraph.map(Subgraph::boundary).unwrap_or_default();
+        let boundary = page
+            .map(|page| self.book.open(page).boundary())
+            .unwrap_or_default();
         boundary
             .into_iter()
             .map(ValueId)

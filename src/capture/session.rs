@@ -1,15 +1,16 @@
 //! Sessions: one capture on one thread.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use mlx_rs::module::{Module, ModuleParamRef, ModuleParameters};
+use mlx_rs::nested::NestedValue;
 use mlx_rs::Array;
 use mlx_sys::observe;
 
 use super::error::{BackendUnsupportedError, CaptureError, TraceError};
 use super::inputs::{CaptureInputs, CaptureOutputs};
-use super::module::{class_name, module_records};
+use super::module::class_name;
 use super::policy::{default_unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
 use super::recorder::{Recorder, State};
 use super::trace::{Output, Trace};
@@ -85,14 +86,14 @@ impl Session {
 
     /// With parameters under an address: what [`ModuleParameters::parameters`] gives.
     pub fn parameters_at(mut self, address: &str, parameters: ModuleParamRef<'_>) -> Self {
-        let mut parameters: Vec<_> = parameters
-            .flatten()
-            .into_iter()
-            .map(|(name, array)| (super::inputs::join(address, name), array.clone()))
-            .collect();
+        let mut found = Vec::new();
+        let mut path = address.to_string();
+        for (name, value) in &parameters.entries {
+            flatten(&mut path, name, value, &mut found);
+        }
         // mlx-rs keeps parameters in hash maps, whose order differs from run to run.
-        parameters.sort_by(|a, b| a.0.cmp(&b.0));
-        self.parameters.extend(parameters);
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        self.parameters.append(&mut found);
         self
     }
 
@@ -148,9 +149,32 @@ impl Session {
             Err(shared) => std::mem::take(&mut *shared.state()),
         };
         let policy = self.unwrapped.unwrap_or_else(default_unwrapped_policy);
-        let trace = finish(state, policy, input_values, parameters, outputs, &self.declared)?;
+        let trace = finish(state, policy, input_values, parameters, outputs, self.declared)?;
         Ok((trace, result))
     }
+}
+
+/// mlx-rs's own flattening formats a text at every level; on a small model that is most of what a capture costs.
+fn flatten(
+    path: &mut String,
+    step: &str,
+    value: &NestedValue<Rc<str>, &Array>,
+    found: &mut Vec<(String, Array)>,
+) {
+    let length = path.len();
+    if length > 0 {
+        path.push('.');
+    }
+    path.push_str(step);
+    match value {
+        NestedValue::Value(array) => found.push((path.clone(), (*array).clone())),
+        NestedValue::Map(entries) => {
+            for (step, value) in entries {
+                flatten(path, step, value, found);
+            }
+        }
+    }
+    path.truncate(length);
 }
 
 /// Records the forward of a module.
@@ -213,18 +237,19 @@ fn finish(
     inputs: Vec<ValueId>,
     parameters: Vec<(String, ValueId)>,
     outputs: Vec<Output>,
-    declared: &[(String, String)],
+    declared: Vec<(String, String)>,
 ) -> Result<Trace, CaptureError> {
     state.forget_identities();
     if let Some(error) = state.failure.take() {
         return Err(error.into());
     }
-    let modules = module_records(declared, &state.scopes, &parameters);
     let trace = Trace {
         values: state.values,
         calls: state.calls,
         scopes: state.scopes,
-        modules,
+        parameters,
+        declared,
+        modules: OnceCell::new(),
         inputs,
         outputs,
         evaluations: state.evaluations,
@@ -232,6 +257,7 @@ fn finish(
         unwrapped: state.unwrapped,
         payloads: state.payloads,
         thread: std::thread::current().id(),
+        book: state.book,
     };
     for warning in trace.warnings() {
         if policy == UnwrappedPolicy::Refuse {

@@ -1,15 +1,16 @@
 //! What a capture gives.
 
+use std::cell::OnceCell;
 use std::thread::ThreadId;
 
 use super::call::{Call, CallId};
 use super::evaluation::Evaluation;
-use super::module::ModuleRecord;
+use super::module::{module_records, ModuleRecord};
 use super::op::{self, Op};
 use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId};
 use super::value::{Origin, Value, ValueId};
-use crate::graph::{self, GraphError};
+use crate::graph::{self, Book, GraphError, Subgraph};
 
 /// The record of one forward, in single-assignment form: a call reads only values that stand before its results.
 ///
@@ -20,7 +21,10 @@ pub struct Trace {
     pub(crate) values: Vec<Value>,
     pub(crate) calls: Vec<Call>,
     pub(crate) scopes: Vec<Scope>,
-    pub(crate) modules: Vec<ModuleRecord>,
+    pub(crate) parameters: Vec<(String, ValueId)>,
+    pub(crate) declared: Vec<(String, String)>,
+    /// Derived when first asked for: many forwards are captured for their values alone.
+    pub(crate) modules: OnceCell<Vec<ModuleRecord>>,
     pub(crate) inputs: Vec<ValueId>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) evaluations: Vec<Evaluation>,
@@ -28,6 +32,7 @@ pub struct Trace {
     pub(crate) unwrapped: Vec<Unwrapped>,
     pub(crate) payloads: PayloadPolicy,
     pub(crate) thread: ThreadId,
+    pub(crate) book: Book,
 }
 
 /// One output of the forward.
@@ -88,6 +93,11 @@ impl Trace {
         &self.calls[id.index()]
     }
 
+    /// What MLX's own graph shows of a call, where it could be read.
+    pub fn subgraph(&self, call: &Call) -> Option<Subgraph<'_>> {
+        call.page.map(|page| self.book.open(page))
+    }
+
     /// The trace at op level: inputs, constants, literal producers, ops.
     pub fn ops(&self) -> Vec<Op> {
         op::derive(self)
@@ -119,12 +129,18 @@ impl Trace {
 
     /// Every module, by address.
     pub fn modules(&self) -> &[ModuleRecord] {
-        &self.modules
+        self.modules
+            .get_or_init(|| module_records(&self.declared, &self.scopes, &self.parameters))
+    }
+
+    /// The parameters by mlx-rs's addresses, sorted. A tied one stands at each of its addresses.
+    pub fn parameters(&self) -> &[(String, ValueId)] {
+        &self.parameters
     }
 
     /// The module at an address; empty for the model itself.
     pub fn module(&self, address: &str) -> Option<&ModuleRecord> {
-        self.modules.iter().find(|module| module.address == address)
+        self.modules().iter().find(|module| module.address == address)
     }
 
     /// The inputs, in order.

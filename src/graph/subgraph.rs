@@ -1,6 +1,7 @@
 //! What stands between a call's results and the arrays known before it.
 
 use std::ffi::{c_void, CStr};
+use std::marker::PhantomData;
 
 use mlx_rs::Array;
 use mlx_sys::raw::{self, mlx_array};
@@ -9,16 +10,93 @@ use super::array::list;
 use super::error::{check, GraphError};
 use super::identity::ArrayId;
 
+/// The subgraphs of many calls, kept together: one is read for every observed call.
+#[derive(Debug)]
+pub struct Book(raw::mlx_subgraph_book);
+
+// SAFETY: primitives and leaves are shared pointers with atomic counts; only `read`, which borrows mutably, changes
+// anything.
+unsafe impl Send for Book {}
+
+/// A subgraph's place in its book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page(usize);
+
 /// A small program, read from MLX's graph: primitives, how they feed one another, and the known arrays at its
 /// boundary. It owns its primitives and the leaves made inside the call; it keeps no computed array alive.
 ///
 /// Primitives hold the streams of the thread that made them: [`replay`](Self::replay) builds arrays anywhere, but
 /// only that thread can evaluate them.
-#[derive(Debug)]
-pub struct Subgraph(raw::mlx_subgraph);
+#[derive(Debug, Clone, Copy)]
+pub struct Subgraph<'a> {
+    raw: raw::mlx_subgraph,
+    _book: PhantomData<&'a Book>,
+}
 
-// SAFETY: primitives and leaves are shared pointers with atomic counts; nothing here changes them.
-unsafe impl Send for Subgraph {}
+impl Book {
+    /// An empty book.
+    pub fn new() -> Self {
+        // SAFETY: a fresh book, freed on drop.
+        Self(unsafe { raw::mlx_graph_book_new() })
+    }
+
+    /// Reads the graph behind `results`, down to the arrays that `known` has a number for.
+    ///
+    /// # Errors
+    ///
+    /// An empty handle among the results, or no memory.
+    pub fn read(
+        &mut self,
+        results: &[mlx_array],
+        known: &mut dyn FnMut(ArrayId) -> Option<u32>,
+    ) -> Result<Page, GraphError> {
+        let mut context = Walk {
+            known,
+            visit: &mut |_| (),
+        };
+        let mut graph = raw::mlx_subgraph {
+            ctx: std::ptr::null_mut(),
+            index: 0,
+        };
+        // SAFETY: `context` outlives the call, and the callback takes it back as what it is.
+        let status = unsafe {
+            raw::mlx_graph_book_add(
+                &mut graph,
+                self.0,
+                results.as_ptr(),
+                results.len(),
+                Some(call_known),
+                (&raw mut context).cast(),
+            )
+        };
+        check(status, "reading the graph behind a call")?;
+        Ok(Page(graph.index))
+    }
+
+    /// The subgraph at a place that this book's [`read`](Self::read) gave.
+    pub fn open(&self, page: Page) -> Subgraph<'_> {
+        Subgraph {
+            raw: raw::mlx_subgraph {
+                ctx: self.0.ctx,
+                index: page.0,
+            },
+            _book: PhantomData,
+        }
+    }
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Book {
+    fn drop(&mut self) {
+        // SAFETY: freed once; subgraphs borrow from the book.
+        unsafe { raw::mlx_graph_book_free(self.0) };
+    }
+}
 
 /// One primitive of a [`Subgraph`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,43 +109,13 @@ pub struct Step {
     pub outputs: usize,
 }
 
-impl Subgraph {
-    /// Reads the graph behind `results`, down to the arrays that `known` has a number for.
-    ///
-    /// # Errors
-    ///
-    /// An empty handle among the results, or no memory.
-    pub fn read(
-        results: &[mlx_array],
-        known: &mut dyn FnMut(ArrayId) -> Option<u32>,
-    ) -> Result<Self, GraphError> {
-        let mut context = Walk {
-            known,
-            visit: &mut |_| (),
-        };
-        let mut graph = raw::mlx_subgraph {
-            ctx: std::ptr::null_mut(),
-        };
-        // SAFETY: `context` outlives the call, and the callback takes it back as what it is.
-        let status = unsafe {
-            raw::mlx_graph_subgraph(
-                &mut graph,
-                results.as_ptr(),
-                results.len(),
-                Some(call_known),
-                (&raw mut context).cast(),
-            )
-        };
-        check(status, "reading the graph behind a call")?;
-        Ok(Self(graph))
-    }
-
+impl Subgraph<'_> {
     /// The numbers of the known arrays that the results really depend on, in the order met.
     pub fn boundary(&self) -> Vec<u32> {
         // SAFETY: indexes in range of a valid program. The numbers came from `known`, so they fit.
         unsafe {
-            (0..raw::mlx_graph_boundary_size(self.0))
-                .map(|index| raw::mlx_graph_boundary_item(self.0, index) as u32)
+            (0..raw::mlx_graph_boundary_size(self.raw))
+                .map(|index| raw::mlx_graph_boundary_item(self.raw, index) as u32)
                 .collect()
         }
     }
@@ -75,13 +123,13 @@ impl Subgraph {
     /// How many arrays without a producer were made inside the call.
     pub fn leaves(&self) -> usize {
         // SAFETY: a valid program.
-        unsafe { raw::mlx_graph_leaves_size(self.0) }
+        unsafe { raw::mlx_graph_leaves_size(self.raw) }
     }
 
     /// How many primitives the program has.
     pub fn len(&self) -> usize {
         // SAFETY: a valid program.
-        unsafe { raw::mlx_graph_steps_size(self.0) }
+        unsafe { raw::mlx_graph_steps_size(self.raw) }
     }
 
     /// Whether the results are all known arrays or leaves, so that nothing was computed.
@@ -96,13 +144,13 @@ impl Subgraph {
                 let mut slots = std::ptr::null();
                 // SAFETY: the step is in range; name and slots live as long as the program, and are copied.
                 unsafe {
-                    let count = raw::mlx_graph_step_inputs(self.0, step, &mut slots);
+                    let count = raw::mlx_graph_step_inputs(self.raw, step, &mut slots);
                     Step {
-                        primitive: CStr::from_ptr(raw::mlx_graph_step_name(self.0, step))
+                        primitive: CStr::from_ptr(raw::mlx_graph_step_name(self.raw, step))
                             .to_string_lossy()
                             .into_owned(),
                         inputs: copied(slots, count),
-                        outputs: raw::mlx_graph_step_outputs(self.0, step),
+                        outputs: raw::mlx_graph_step_outputs(self.raw, step),
                     }
                 }
             })
@@ -114,7 +162,7 @@ impl Subgraph {
         let mut slots = std::ptr::null();
         // SAFETY: as in `steps`.
         unsafe {
-            let count = raw::mlx_graph_results(self.0, &mut slots);
+            let count = raw::mlx_graph_results(self.raw, &mut slots);
             copied(slots, count)
         }
     }
@@ -130,19 +178,12 @@ impl Subgraph {
         // SAFETY: valid handles; the list is fresh, and each array taken from it is another handle of its own.
         unsafe {
             let mut results = raw::mlx_vector_array_new();
-            let status = raw::mlx_graph_replay(&mut results, self.0, handles.as_ptr(), handles.len());
+            let status = raw::mlx_graph_replay(&mut results, self.raw, handles.as_ptr(), handles.len());
             let arrays = list(results).map(|array| super::share(array)).collect();
             raw::mlx_vector_array_free(results);
             check(status, "replaying a subgraph")?;
             Ok(arrays)
         }
-    }
-}
-
-impl Drop for Subgraph {
-    fn drop(&mut self) {
-        // SAFETY: freed once.
-        unsafe { raw::mlx_graph_subgraph_free(self.0) };
     }
 }
 

@@ -130,7 +130,7 @@ impl<'a> Engine<'a> {
     }
 
     fn plan(&self, id: CallId, call: &Call) -> Plan {
-        let reached = call.subgraph().map(|subgraph| subgraph.boundary());
+        let reached = self.trace.subgraph(call).map(|subgraph| subgraph.boundary());
         let operands = operands(call)
             .into_iter()
             .map(|(operand, value, role, parameter)| Tried {
@@ -164,7 +164,7 @@ impl<'a> Engine<'a> {
         if let Some(message) = coverage::gap_of_call(trace, id, call) {
             return Some((Reason::ReplayCoverageIncomplete, Detail::Gap { message }));
         }
-        if let Some(subgraph) = call.subgraph() {
+        if let Some(subgraph) = trace.subgraph(call) {
             let undeclared = subgraph
                 .boundary()
                 .into_iter()
@@ -199,8 +199,9 @@ impl<'a> Engine<'a> {
             routes.push(Route::Function);
         }
         // A lone leaf has no primitive: giving it back proves nothing.
-        let graph_says_something = call
-            .subgraph()
+        let graph_says_something = self
+            .trace
+            .subgraph(call)
             .is_some_and(|graph| !graph.is_empty() || graph.leaves() == 0);
         if graph_says_something && self.same_thread {
             routes.push(Route::Graph);

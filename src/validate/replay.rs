@@ -193,7 +193,7 @@ fn by_graph(
     call: &Call,
     substitution: Option<Substitution<'_>>,
 ) -> Result<Vec<Array>, String> {
-    let subgraph = call.subgraph().ok_or("MLX's graph was not read")?;
+    let subgraph = trace.subgraph(call).ok_or("MLX's graph was not read")?;
     let boundary = subgraph
         .boundary()
         .into_iter()

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -50,101 +51,193 @@ std::weak_ptr<void>& weak(mlx_graph_token* token) {
 
 using Slot = uint32_t;
 
-// From array id to slot. Most subgraphs have a handful of arrays, for which a scan beats hashing.
+// From array id to slot, for one walk. An open table whose entries carry the walk's number, so that a new walk starts
+// empty without clearing anything.
 class Slots {
  public:
-  const Slot* find(uintptr_t id) const {
-    if (hashed_.empty()) {
-      for (const auto& [known, slot] : scanned_) {
-        if (known == id) {
-          return &slot;
-        }
-      }
-      return nullptr;
+  void start() {
+    if (++walk_ == 0) {
+      entries_.assign(entries_.size(), Entry{});
+      walk_ = 1;
     }
-    auto found = hashed_.find(id);
-    return found == hashed_.end() ? nullptr : &found->second;
+    used_ = 0;
+  }
+
+  const Slot* find(uintptr_t id) const {
+    for (auto at = place(id);; at = (at + 1) & mask()) {
+      const auto& entry = entries_[at];
+      if (entry.walk != walk_) {
+        return nullptr;
+      }
+      if (entry.id == id) {
+        return &entry.slot;
+      }
+    }
   }
 
   void insert(uintptr_t id, Slot slot) {
-    if (hashed_.empty() && scanned_.size() < 24) {
-      scanned_.emplace_back(id, slot);
-      return;
+    if (2 * ++used_ > entries_.size()) {
+      grow();
     }
-    if (hashed_.empty()) {
-      hashed_.insert(scanned_.begin(), scanned_.end());
-    }
-    hashed_.emplace(id, slot);
+    put(id, slot);
   }
 
  private:
-  std::vector<std::pair<uintptr_t, Slot>> scanned_;
-  std::unordered_map<uintptr_t, Slot> hashed_;
+  struct Entry {
+    uintptr_t id = 0;
+    uint32_t walk = 0;
+    Slot slot = 0;
+  };
+
+  size_t mask() const {
+    return entries_.size() - 1;
+  }
+
+  // Descriptors are aligned and lie apart, so the low bits say nothing: multiply (Knuth's golden ratio) and take the
+  // high ones.
+  size_t place(uintptr_t id) const {
+    return static_cast<size_t>((static_cast<uint64_t>(id) * 0x9e3779b97f4a7c15ull) >> 32) & mask();
+  }
+
+  void put(uintptr_t id, Slot slot) {
+    auto at = place(id);
+    while (entries_[at].walk == walk_ && entries_[at].id != id) {
+      at = (at + 1) & mask();
+    }
+    entries_[at] = {id, walk_, slot};
+  }
+
+  void grow() {
+    auto old = std::move(entries_);
+    entries_.assign(2 * old.size(), Entry{});
+    for (const auto& entry : old) {
+      if (entry.walk == walk_) {
+        put(entry.id, entry.slot);
+      }
+    }
+  }
+
+  std::vector<Entry> entries_ = std::vector<Entry>(64);
+  uint32_t walk_ = 0;
+  size_t used_ = 0;
 };
 
 struct Step {
   std::shared_ptr<mx::Primitive> primitive;
-  std::vector<Slot> inputs;
-  std::vector<mx::Shape> shapes;
-  std::vector<mx::Dtype> dtypes;
-  Slot first_output;
+  // Places in the book's flat lists.
+  size_t first_input;
+  size_t first_output;
+  uint32_t inputs;
+  uint32_t outputs;
 };
 
+struct Output {
+  size_t first_extent;
+  uint32_t extents;
+  mx::Dtype dtype;
+};
+
+// One small program of a book, by its ranges of the book's flat lists.
 struct Program {
-  std::vector<int64_t> boundary;
+  size_t numbers;
+  size_t leaves;
+  size_t steps;
+  size_t outputs;
+  uint32_t boundary_num;
+  uint32_t leaves_num;
+  uint32_t steps_num;
+  uint32_t results_num;
+};
+
+// Many programs in flat lists, since one is written for every observed call.
+struct Book {
+  std::vector<Program> programs;
+  // For each program the numbers of its boundary.
+  std::vector<int64_t> numbers;
   std::vector<mx::array> leaves;
   std::vector<Step> steps;
+  std::vector<Slot> inputs;
+  std::vector<Output> outputs;
+  std::vector<int32_t> extents;
+  // For each program the slots of its results.
   std::vector<Slot> results;
+  std::vector<size_t> first_result;
 };
 
-Program& program(mlx_subgraph graph) {
-  return *static_cast<Program*>(graph.ctx);
+Book& book(mlx_subgraph graph) {
+  return *static_cast<Book*>(graph.ctx);
 }
 
-// Boundary, leaves and steps are numbered in the order met, each in a range of its own; `finish` moves the ranges
-// behind one another once their sizes are known.
+const Program& program(mlx_subgraph graph) {
+  return book(graph).programs[graph.index];
+}
+
+const Step& step_of(mlx_subgraph graph, size_t step) {
+  return book(graph).steps[program(graph).steps + step];
+}
+
+// While a walk is under way, boundary, leaves and steps are numbered in the order met, each in a range of its own;
+// `finish` moves the ranges behind one another once their sizes are known.
 constexpr Slot kLeaf = 1u << 30;
 constexpr Slot kStep = 2u << 30;
 constexpr Slot kKind = 3u << 30;
 
-class Builder {
- public:
-  Builder(mlx_graph_known known, void* context) : known_(known), context_(context) {}
+struct Frame {
+  const mx::array* a;
+  size_t next;
+};
 
-  Program build(const mlx_array* results, size_t n) {
+thread_local Slots slots;
+thread_local std::vector<Frame> stack;
+
+class Writer {
+ public:
+  Writer(Book& book, mlx_graph_known known, void* context)
+      : book_(book),
+        known_(known),
+        context_(context),
+        program_{book.numbers.size(), book.leaves.size(), book.steps.size(), book.outputs.size(), 0, 0, 0, 0},
+        first_input_(book.inputs.size()) {
+    slots.start();
+    stack.clear();
+  }
+
+  // Takes back what a failed walk has written.
+  void undo() {
+    book_.numbers.resize(program_.numbers);
+    book_.leaves.erase(book_.leaves.begin() + program_.leaves, book_.leaves.end());
+    book_.steps.resize(program_.steps);
+    book_.inputs.resize(first_input_);
+    book_.outputs.erase(book_.outputs.begin() + program_.outputs, book_.outputs.end());
+  }
+
+  void write(const mlx_array* results, size_t n) {
     for (size_t i = 0; i < n; ++i) {
       visit(get(results[i]));
     }
-    for (size_t i = 0; i < n; ++i) {
-      program_.results.push_back(*slots_.find(get(results[i]).id()));
-    }
-    finish();
-    return std::move(program_);
+    finish(results, n);
   }
 
  private:
-  // A walk with a stack of its own, since a closure's graph may be deeper than the thread's stack.
+  // A walk with a stack of its own, since a closure's graph may be deeper than the thread's stack. The arrays are
+  // those in the inputs of others, which nobody changes meanwhile.
   void visit(const mx::array& root) {
-    struct Frame {
-      mx::array a;
-      size_t next;
-    };
     if (place(root)) {
       return;
     }
-    std::vector<Frame> stack;
-    stack.push_back({root, 0});
+    stack.push_back({&root, 0});
     while (!stack.empty()) {
-      const auto& inputs = stack.back().a.inputs();
-      if (stack.back().next < inputs.size()) {
-        const auto& input = inputs[stack.back().next++];
+      auto& frame = stack.back();
+      const auto& inputs = frame.a->inputs();
+      if (frame.next < inputs.size()) {
+        const auto& input = inputs[frame.next++];
         if (!place(input)) {
-          stack.push_back({input, 0});
+          stack.push_back({&input, 0});
         }
         continue;
       }
-      if (!slots_.find(stack.back().a.id())) {
-        add_step(stack.back().a);
+      if (!slots.find(frame.a->id())) {
+        add_step(*frame.a);
       }
       stack.pop_back();
     }
@@ -152,38 +245,40 @@ class Builder {
 
   // Gives an array its slot if it needs no step: seen already, known, or a leaf.
   bool place(const mx::array& a) {
-    if (slots_.find(a.id())) {
+    if (slots.find(a.id())) {
       return true;
     }
     if (auto number = known_(context_, a.id()); number >= 0) {
-      slots_.insert(a.id(), static_cast<Slot>(program_.boundary.size()));
-      program_.boundary.push_back(number);
+      slots.insert(a.id(), program_.boundary_num++);
+      book_.numbers.push_back(number);
       return true;
     }
     if (!a.has_primitive()) {
-      slots_.insert(a.id(), kLeaf | static_cast<Slot>(program_.leaves.size()));
-      program_.leaves.push_back(a);
+      slots.insert(a.id(), kLeaf | program_.leaves_num++);
+      book_.leaves.push_back(a);
       return true;
     }
     return false;
   }
 
   void add_step(const mx::array& a) {
-    Step step;
-    step.primitive = a.primitive_ptr();
-    step.inputs.reserve(a.inputs().size());
+    Step step{
+        a.primitive_ptr(),
+        book_.inputs.size(),
+        book_.outputs.size(),
+        static_cast<uint32_t>(a.inputs().size()),
+        static_cast<uint32_t>(a.siblings().size() + 1)};
     for (const auto& input : a.inputs()) {
-      step.inputs.push_back(*slots_.find(input.id()));
+      book_.inputs.push_back(*slots.find(input.id()));
     }
-    step.first_output = outputs_;
     auto add = [&](const mx::array& output) {
-      step.shapes.push_back(output.shape());
-      step.dtypes.push_back(output.dtype());
       // A sibling may be known already, as the result of an earlier call: whoever reads it reads the boundary.
       if (output.id() == a.id() || known_(context_, output.id()) < 0) {
-        slots_.insert(output.id(), kStep | outputs_);
+        slots.insert(output.id(), kStep | static_cast<Slot>(book_.outputs.size() - program_.outputs));
       }
-      ++outputs_;
+      const auto& shape = output.shape();
+      book_.outputs.push_back({book_.extents.size(), static_cast<uint32_t>(shape.size()), output.dtype()});
+      book_.extents.insert(book_.extents.end(), shape.begin(), shape.end());
     };
     if (a.siblings().empty()) {
       add(a);
@@ -192,38 +287,39 @@ class Builder {
         add(output);
       }
     }
-    program_.steps.push_back(std::move(step));
+    book_.steps.push_back(std::move(step));
+    ++program_.steps_num;
   }
 
   Slot moved(Slot slot) const {
     auto number = slot & ~kKind;
     switch (slot & kKind) {
       case kLeaf:
-        return static_cast<Slot>(program_.boundary.size()) + number;
+        return program_.boundary_num + number;
       case kStep:
-        return static_cast<Slot>(program_.boundary.size() + program_.leaves.size()) + number;
+        return program_.boundary_num + program_.leaves_num + number;
       default:
         return number;
     }
   }
 
-  void finish() {
-    for (auto& step : program_.steps) {
-      for (auto& slot : step.inputs) {
-        slot = moved(slot);
-      }
-      step.first_output = moved(kStep | step.first_output);
+  void finish(const mlx_array* results, size_t n) {
+    for (auto i = first_input_; i < book_.inputs.size(); ++i) {
+      book_.inputs[i] = moved(book_.inputs[i]);
     }
-    for (auto& slot : program_.results) {
-      slot = moved(slot);
+    book_.first_result.push_back(book_.results.size());
+    for (size_t i = 0; i < n; ++i) {
+      book_.results.push_back(moved(*slots.find(get(results[i]).id())));
     }
+    program_.results_num = static_cast<uint32_t>(n);
+    book_.programs.push_back(program_);
   }
 
+  Book& book_;
   mlx_graph_known known_;
   void* context_;
-  Slots slots_;
   Program program_;
-  Slot outputs_ = 0;
+  size_t first_input_;
 };
 
 // The lowest and highest offset, in elements from the first one, that an array's strides reach.
@@ -373,46 +469,77 @@ extern "C" int mlx_graph_subgraph(
     size_t results_num,
     mlx_graph_known known,
     void* context) {
-  return guarded([&] { res->ctx = new Program(Builder(known, context).build(results, results_num)); });
+  return guarded([&] {
+    auto made = std::make_unique<Book>();
+    Writer(*made, known, context).write(results, results_num);
+    *res = {made.release(), 0};
+  });
 }
 
 extern "C" void mlx_graph_subgraph_free(mlx_subgraph graph) {
-  delete static_cast<Program*>(graph.ctx);
+  delete static_cast<Book*>(graph.ctx);
+}
+
+extern "C" mlx_subgraph_book mlx_graph_book_new(void) {
+  return {new Book};
+}
+
+extern "C" void mlx_graph_book_free(mlx_subgraph_book b) {
+  delete static_cast<Book*>(b.ctx);
+}
+
+extern "C" int mlx_graph_book_add(
+    mlx_subgraph* res,
+    mlx_subgraph_book b,
+    const mlx_array* results,
+    size_t results_num,
+    mlx_graph_known known,
+    void* context) {
+  return guarded([&] {
+    auto& pages = *static_cast<Book*>(b.ctx);
+    Writer writer(pages, known, context);
+    try {
+      writer.write(results, results_num);
+    } catch (...) {
+      writer.undo();
+      throw;
+    }
+    *res = {b.ctx, pages.programs.size() - 1};
+  });
 }
 
 extern "C" size_t mlx_graph_boundary_size(mlx_subgraph graph) {
-  return program(graph).boundary.size();
+  return program(graph).boundary_num;
 }
 
 extern "C" int64_t mlx_graph_boundary_item(mlx_subgraph graph, size_t index) {
-  return program(graph).boundary[index];
+  return book(graph).numbers[program(graph).numbers + index];
 }
 
 extern "C" size_t mlx_graph_leaves_size(mlx_subgraph graph) {
-  return program(graph).leaves.size();
+  return program(graph).leaves_num;
 }
 
 extern "C" size_t mlx_graph_steps_size(mlx_subgraph graph) {
-  return program(graph).steps.size();
+  return program(graph).steps_num;
 }
 
 extern "C" const char* mlx_graph_step_name(mlx_subgraph graph, size_t step) {
-  return program(graph).steps[step].primitive->name();
+  return step_of(graph, step).primitive->name();
 }
 
 extern "C" size_t mlx_graph_step_outputs(mlx_subgraph graph, size_t step) {
-  return program(graph).steps[step].shapes.size();
+  return step_of(graph, step).outputs;
 }
 
-extern "C" size_t mlx_graph_step_inputs(mlx_subgraph graph, size_t step, const uint32_t** slots) {
-  const auto& inputs = program(graph).steps[step].inputs;
-  *slots = inputs.data();
-  return inputs.size();
+extern "C" size_t mlx_graph_step_inputs(mlx_subgraph graph, size_t step, const uint32_t** inputs) {
+  *inputs = book(graph).inputs.data() + step_of(graph, step).first_input;
+  return step_of(graph, step).inputs;
 }
 
-extern "C" size_t mlx_graph_results(mlx_subgraph graph, const uint32_t** slots) {
-  *slots = program(graph).results.data();
-  return program(graph).results.size();
+extern "C" size_t mlx_graph_results(mlx_subgraph graph, const uint32_t** results) {
+  *results = book(graph).results.data() + book(graph).first_result[graph.index];
+  return program(graph).results_num;
 }
 
 extern "C" int mlx_graph_replay(
@@ -421,34 +548,51 @@ extern "C" int mlx_graph_replay(
     const mlx_array* boundary,
     size_t boundary_num) {
   return guarded([&] {
+    const auto& b = book(graph);
     const auto& p = program(graph);
-    if (boundary_num != p.boundary.size()) {
+    if (boundary_num != p.boundary_num) {
       throw std::invalid_argument("as many boundary arrays are needed as the subgraph has");
     }
-    std::vector<mx::array> slots;
-    slots.reserve(p.boundary.size() + p.leaves.size() + p.steps.size());
+    std::vector<mx::array> arrays;
+    arrays.reserve(p.boundary_num + p.leaves_num + p.steps_num);
     for (size_t i = 0; i < boundary_num; ++i) {
-      slots.push_back(get(boundary[i]));
+      arrays.push_back(get(boundary[i]));
     }
-    slots.insert(slots.end(), p.leaves.begin(), p.leaves.end());
-    for (const auto& step : p.steps) {
+    for (size_t i = 0; i < p.leaves_num; ++i) {
+      arrays.push_back(b.leaves[p.leaves + i]);
+    }
+    auto shape = [&](const Output& output) {
+      auto first = b.extents.begin() + static_cast<std::ptrdiff_t>(output.first_extent);
+      return mx::Shape(first, first + output.extents);
+    };
+    for (size_t i = 0; i < p.steps_num; ++i) {
+      const auto& step = step_of(graph, i);
       std::vector<mx::array> inputs;
-      inputs.reserve(step.inputs.size());
-      for (auto slot : step.inputs) {
-        inputs.push_back(slots[slot]);
+      inputs.reserve(step.inputs);
+      for (uint32_t j = 0; j < step.inputs; ++j) {
+        inputs.push_back(arrays[b.inputs[step.first_input + j]]);
       }
-      if (step.shapes.size() == 1) {
-        slots.push_back(mx::array(step.shapes[0], step.dtypes[0], step.primitive, std::move(inputs)));
-      } else {
-        for (auto& output : mx::array::make_arrays(step.shapes, step.dtypes, step.primitive, inputs)) {
-          slots.push_back(std::move(output));
-        }
+      const auto* outputs = &b.outputs[step.first_output];
+      if (step.outputs == 1) {
+        arrays.push_back(mx::array(shape(*outputs), outputs->dtype, step.primitive, std::move(inputs)));
+        continue;
+      }
+      std::vector<mx::Shape> shapes;
+      std::vector<mx::Dtype> dtypes;
+      for (uint32_t j = 0; j < step.outputs; ++j) {
+        shapes.push_back(shape(outputs[j]));
+        dtypes.push_back(outputs[j].dtype);
+      }
+      for (auto& output : mx::array::make_arrays(std::move(shapes), dtypes, step.primitive, inputs)) {
+        arrays.push_back(std::move(output));
       }
     }
     std::vector<mx::array> results;
-    results.reserve(p.results.size());
-    for (auto slot : p.results) {
-      results.push_back(slots[slot]);
+    const uint32_t* slots_of_results = nullptr;
+    auto n = mlx_graph_results(graph, &slots_of_results);
+    results.reserve(n);
+    for (size_t i = 0; i < n; ++i) {
+      results.push_back(arrays[slots_of_results[i]]);
     }
     mlx_vector_array_set_(*res, std::move(results));
   });
@@ -466,16 +610,15 @@ extern "C" size_t mlx_graph_ancestors(
     int64_t* found,
     size_t found_max) {
   std::vector<int64_t> numbers;
-  Slots seen;
-  std::vector<mx::array> stack;
-  stack.push_back(get(a));
-  while (!stack.empty()) {
-    auto next = std::move(stack.back());
-    stack.pop_back();
-    if (seen.find(next.id())) {
+  std::unordered_set<uintptr_t> seen;
+  std::vector<mx::array> pending;
+  pending.push_back(get(a));
+  while (!pending.empty()) {
+    auto next = std::move(pending.back());
+    pending.pop_back();
+    if (!seen.insert(next.id()).second) {
       continue;
     }
-    seen.insert(next.id(), 0);
     if (auto number = known(context, next.id()); number >= 0) {
       numbers.push_back(number);
       continue;
@@ -486,7 +629,7 @@ extern "C" size_t mlx_graph_ancestors(
     if (visit) {
       visit(context, mlx_array{&next});
     }
-    stack.insert(stack.end(), next.inputs().begin(), next.inputs().end());
+    pending.insert(pending.end(), next.inputs().begin(), next.inputs().end());
   }
   std::sort(numbers.begin(), numbers.end());
   std::copy_n(numbers.begin(), std::min(numbers.size(), found_max), found);

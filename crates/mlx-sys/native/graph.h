@@ -53,6 +53,7 @@ typedef int64_t (*mlx_graph_known)(void* context, uintptr_t id);
  * primitives and the leaves made inside the call; it keeps no computed array alive. */
 typedef struct mlx_subgraph_ {
   void* ctx;
+  size_t index;
 } mlx_subgraph;
 
 int mlx_graph_subgraph(
@@ -62,6 +63,21 @@ int mlx_graph_subgraph(
     mlx_graph_known known,
     void* context);
 void mlx_graph_subgraph_free(mlx_subgraph graph);
+
+/* Many programs kept together, which costs next to nothing a program. Those that a book gives belong to it: they are
+ * not freed on their own. */
+typedef struct mlx_subgraph_book_ {
+  void* ctx;
+} mlx_subgraph_book;
+mlx_subgraph_book mlx_graph_book_new(void);
+void mlx_graph_book_free(mlx_subgraph_book book);
+int mlx_graph_book_add(
+    mlx_subgraph* res,
+    mlx_subgraph_book book,
+    const mlx_array* results,
+    size_t results_num,
+    mlx_graph_known known,
+    void* context);
 
 /* Slots of a program: first the boundary, then the leaves, then the outputs of its steps in order. */
 size_t mlx_graph_boundary_size(mlx_subgraph graph);
