@@ -34,6 +34,8 @@ mod error;
 pub mod function;
 pub mod invoke;
 pub mod observe;
+#[cfg(feature = "witness")]
+pub mod witness;
 
 pub use compile::{mlx_compile, mlx_detail_compile};
 pub use error::mlx_set_error_handler;
