@@ -6,7 +6,6 @@
 //! The rooms, and the direction in which they know of each other: `cli -> harness -> {case, scorecard, report}`.
 //! [`case`] and [`scorecard`] know nothing of MLX: names are checked against lists, verdicts are data.
 
-pub mod backend;
 pub mod backends;
 pub mod capability;
 pub mod capture;
@@ -14,8 +13,10 @@ pub mod case;
 pub mod cli;
 pub mod graph;
 pub mod harness;
+pub mod model;
 pub mod report;
 pub mod scorecard;
+pub mod under_test;
 pub mod validate;
 pub mod vocabulary;
 

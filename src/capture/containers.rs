@@ -11,8 +11,7 @@ use mlx_rs::nested::{NestedHashMap, NestedValue};
 use mlx_rs::Array;
 
 use super::module::class_name;
-use super::scope::{enter, ScopeKind};
-use super::session::with_active;
+use super::scope::{module_scope, ScopeKind};
 
 /// A layer: one array in, one array out.
 pub trait Layer: for<'a> Module<&'a Array, Output = Array, Error = Exception> + Debug {}
@@ -43,12 +42,7 @@ impl Slot {
             Naming::Op => ScopeKind::Module(self.class.clone()),
             Naming::Container => ScopeKind::Container(self.class.clone()),
         };
-        let _entered = enter(kind, Some(&self.step));
-        let output = self.layer.forward(x)?;
-        if self.naming == Naming::Op {
-            with_active(|recorder| recorder.returned(&output));
-        }
-        Ok(output)
+        module_scope(kind, Some(&self.step), || self.layer.forward(x))
     }
 }
 
@@ -204,8 +198,9 @@ impl Module<&Array> for Sequential {
     type Error = Exception;
 
     fn forward(&mut self, x: &Array) -> Result<Array, Exception> {
-        let _entered = enter(ScopeKind::Container("list".to_string()), Some("layers"));
-        self.layers.forward(x)
+        module_scope(ScopeKind::Container("list".to_string()), Some("layers"), || {
+            self.layers.forward(x)
+        })
     }
 
     fn training_mode(&mut self, mode: bool) {

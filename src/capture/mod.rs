@@ -27,7 +27,7 @@ pub use inputs::{CaptureInputs, CaptureOutputs};
 pub use module::{class_name, ModuleRecord};
 pub use op::{Op, OpKind};
 pub use policy::{unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
-pub use scope::{function_scope, Scope, ScopeId, ScopeKind, Scoped};
+pub use scope::{function_scope, module_scope, Scope, ScopeId, ScopeKind, Scoped};
 pub use session::{trace, Session};
 pub use trace::{Closure, Output, Trace, Unwrapped};
 pub use value::{Origin, Shape, Value, ValueId};

@@ -47,7 +47,7 @@ pub fn class_name<M: ?Sized>() -> String {
 
 /// Modules by address: those that a scope entered or a parameter names, with all that lie above.
 pub(super) fn module_records(
-    root_class: Option<String>,
+    declared: &[(String, String)],
     scopes: &[Scope],
     parameters: &[(String, ValueId)],
 ) -> Vec<ModuleRecord> {
@@ -71,6 +71,10 @@ pub(super) fn module_records(
         steps
     };
     record("");
+    let classes: Vec<_> = declared
+        .iter()
+        .map(|(address, class)| (record(address), class))
+        .collect();
     let scoped: Vec<_> = scopes
         .iter()
         .filter_map(|scope| match &scope.kind {
@@ -96,9 +100,14 @@ pub(super) fn module_records(
             record.parameters.push((name, value));
         }
     }
-    if let (Some(root), Some(class)) = (records.get_mut(&Vec::new()), root_class) {
-        root.class = Some(class);
-        root.calls = root.calls.max(1);
+    for (key, class) in classes {
+        if let Some(record) = records.get_mut(&key) {
+            record.class.get_or_insert(class.clone());
+            // The model itself ran, whether or not a scope says so.
+            if key.is_empty() {
+                record.calls = record.calls.max(1);
+            }
+        }
     }
     records.into_values().collect()
 }

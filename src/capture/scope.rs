@@ -87,6 +87,25 @@ pub fn function_scope<T>(name: &str, f: impl FnOnce() -> T) -> T {
     f()
 }
 
+/// Runs `f` in a module's scope, `step` leading to it from the module around, and notes what it returns.
+///
+/// # Errors
+///
+/// Those of `f`.
+pub fn module_scope<T: CaptureOutputs, E>(
+    kind: ScopeKind,
+    step: Option<&str>,
+    f: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let names_an_op = matches!(kind, ScopeKind::Module(_));
+    let _entered = enter(kind, step);
+    let output = f()?;
+    if names_an_op {
+        with_active(|recorder| output.visit_outputs("", &mut |_, array| recorder.returned(array)));
+    }
+    Ok(output)
+}
+
 /// A module that names its calls: they are one op, called after the module's class, unless modules inside it name
 /// theirs.
 ///
@@ -135,10 +154,11 @@ where
     type Error = M::Error;
 
     fn forward(&mut self, input: I) -> Result<Self::Output, Self::Error> {
-        let _entered = enter(ScopeKind::Module(self.class.clone()), self.step.as_deref());
-        let output = self.inner.forward(input)?;
-        with_active(|recorder| output.visit_outputs("", &mut |_, array| recorder.returned(array)));
-        Ok(output)
+        module_scope(
+            ScopeKind::Module(self.class.clone()),
+            self.step.as_deref(),
+            || self.inner.forward(input),
+        )
     }
 
     fn training_mode(&mut self, mode: bool) {

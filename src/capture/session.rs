@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mlx_rs::module::{Module, ModuleParameters};
+use mlx_rs::module::{Module, ModuleParamRef, ModuleParameters};
 use mlx_rs::Array;
 use mlx_sys::observe;
 
@@ -45,7 +45,7 @@ pub struct Session {
     payloads: PayloadPolicy,
     hidden: Vec<String>,
     parameters: Vec<(String, Array)>,
-    class: Option<String>,
+    declared: Vec<(String, String)>,
 }
 
 impl Session {
@@ -73,27 +73,19 @@ impl Session {
     }
 
     /// With a module's parameters, by mlx-rs's addresses, and its class as the model's own.
-    pub fn module<M: ModuleParameters + ?Sized>(mut self, module: &M) -> Self {
-        self.class.get_or_insert_with(class_name::<M>);
-        self.add_parameters("", module);
-        self
+    pub fn module<M: ModuleParameters + ?Sized>(self, module: &M) -> Self {
+        self.parameters_at("", module.parameters())
+            .declare_module("", class_name::<M>())
     }
 
     /// With the parameters of one more module, under an address.
-    pub fn module_at<M: ModuleParameters + ?Sized>(mut self, address: &str, module: &M) -> Self {
-        self.add_parameters(address, module);
-        self
+    pub fn module_at<M: ModuleParameters + ?Sized>(self, address: &str, module: &M) -> Self {
+        self.parameters_at(address, module.parameters())
     }
 
-    /// With a class for the model itself.
-    pub fn class(mut self, class: impl Into<String>) -> Self {
-        self.class = Some(class.into());
-        self
-    }
-
-    fn add_parameters<M: ModuleParameters + ?Sized>(&mut self, address: &str, module: &M) {
-        let mut parameters: Vec<_> = module
-            .parameters()
+    /// With parameters under an address: what [`ModuleParameters::parameters`] gives.
+    pub fn parameters_at(mut self, address: &str, parameters: ModuleParamRef<'_>) -> Self {
+        let mut parameters: Vec<_> = parameters
             .flatten()
             .into_iter()
             .map(|(name, array)| (super::inputs::join(address, name), array.clone()))
@@ -101,6 +93,14 @@ impl Session {
         // mlx-rs keeps parameters in hash maps, whose order differs from run to run.
         parameters.sort_by(|a, b| a.0.cmp(&b.0));
         self.parameters.extend(parameters);
+        self
+    }
+
+    /// With the class of the module at an address, so that it has a record even if it is never called; the empty
+    /// address is the model itself.
+    pub fn declare_module(mut self, address: impl Into<String>, class: impl Into<String>) -> Self {
+        self.declared.push((address.into(), class.into()));
+        self
     }
 
     /// Runs `forward` and records it. `inputs` names the arrays that count as inputs.
@@ -148,7 +148,7 @@ impl Session {
             Err(shared) => std::mem::take(&mut *shared.state()),
         };
         let policy = self.unwrapped.unwrap_or_else(default_unwrapped_policy);
-        let trace = finish(state, policy, input_values, parameters, outputs, self.class)?;
+        let trace = finish(state, policy, input_values, parameters, outputs, &self.declared)?;
         Ok((trace, result))
     }
 }
@@ -213,13 +213,13 @@ fn finish(
     inputs: Vec<ValueId>,
     parameters: Vec<(String, ValueId)>,
     outputs: Vec<Output>,
-    class: Option<String>,
+    declared: &[(String, String)],
 ) -> Result<Trace, CaptureError> {
     state.forget_identities();
     if let Some(error) = state.failure.take() {
         return Err(error.into());
     }
-    let modules = module_records(class, &state.scopes, &parameters);
+    let modules = module_records(declared, &state.scopes, &parameters);
     let trace = Trace {
         values: state.values,
         calls: state.calls,

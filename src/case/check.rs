@@ -244,7 +244,7 @@ fn check_expectation(expectation: &Expectation, path: &Path, index: &Index) -> V
             };
             faults.push(FaultAt {
                 fault,
-                mark: index.value(&path.key("decisions").key(label)),
+                mark: index.value(&path.key("decisions").key(label).key(decision.decision.name())),
             });
         }
     }

@@ -99,9 +99,12 @@ fn complex(leaf: &Value, dtype: DType) -> Option<[f64; 2]> {
     Some(parts.map(|part| round_to(dtype, part)))
 }
 
-/// One element of `data`, as a case would write it.
+/// One element of `data`, as a person would write it: `2048`, `0.1`, `.nan`.
 pub fn spell(data: &Data, at: usize) -> String {
-    let number = |value: f64| Value::Float(value).to_string();
+    let number = |value: f64| {
+        let text = Value::Float(value).to_string();
+        text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+    };
     match data {
         Data::Bool(elements) => elements.get(at).map(bool::to_string),
         Data::Int(elements) => elements.get(at).map(i64::to_string),

@@ -7,6 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
+/// The longest line, in bytes, that is shown as an excerpt.
+const LONGEST_LINE: usize = 400;
+
 /// One thing wrong with one file.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -43,6 +46,8 @@ pub enum Fault {
     // YAML.
     #[error("this is not YAML: {message}")]
     Syntax { message: String },
+    #[error("the file holds more than one document")]
+    TwoDocuments,
     #[error("`{key}` is given twice, first on line {first}")]
     DuplicateKey { key: String, first: u32 },
     #[error("a key must be text")]
@@ -129,6 +134,8 @@ pub enum Fault {
     Ragged { key: &'static str },
     #[error("{element} is not an element of {dtype}")]
     WrongElement { element: String, dtype: &'static str },
+    #[error("the fill {fill} makes elements that are not of {dtype}")]
+    FillMisfit { fill: String, dtype: &'static str },
     #[error("{count} shapes are given, but `{callee}` takes {operands} arrays")]
     ShapeCount {
         callee: String,
@@ -216,6 +223,7 @@ impl Fault {
             Fault::Syntax { .. } => say(
                 "look at the indentation (spaces, never tabs), the colons, and the brackets on this line and above",
             ),
+            Fault::TwoDocuments => say("a file is one case; move what follows `---` into a file of its own"),
             Fault::DuplicateKey { .. } => say("keep one of them"),
             Fault::KeyNotText => say("write `key: value`, with a word before the colon"),
             Fault::TooManyNodes { .. } => say("aliases (`*name`) repeat what they stand for; write less of them"),
@@ -245,6 +253,7 @@ impl Fault {
             Fault::ValueAnd { other } => Some(format!("keep `value:` or `{other}:`")),
             Fault::Ragged { .. } => say("give every list at the same depth the same length"),
             Fault::WrongElement { .. } => say("change the element, or `dtype:`"),
+            Fault::FillMisfit { .. } => say("narrow its range, or leave `fill:` out: `normal` fits every type"),
             Fault::ShapeCount { .. } => say("give one shape for each array, or a single one for all: `shape: [3, 4]`"),
             Fault::EmptyAxis { .. } => say("give it a value, or remove it"),
             Fault::RepeatedValue { .. } => say("keep it once"),
@@ -273,22 +282,20 @@ impl Fault {
     }
 }
 
-/// What stands in for a misfit that serde words: its message says what was wanted, this says how to write it.
+/// How to write what a misfit wants.
 fn misfit_help(message: &str) -> Option<String> {
-    let found_text = message.contains("invalid type: string");
-    let wants_sequence = message.contains("expected a sequence");
-    match (found_text, wants_sequence) {
-        (_, true) => Some("write a list: `[a, b]`, or one item a line after `- `".to_owned()),
-        (true, false) => {
-            Some("text in quotes stays text; numbers and true or false stand without".to_owned())
-        }
-        _ => Some("correct the value; `cases/schema.json` lets an editor say what fits".to_owned()),
-    }
+    let help = if message.starts_with("expected a list") {
+        "write a list: `[a, b]`, or one item a line after `- `"
+    } else if message.contains("found text") {
+        "text in quotes stays text; numbers and true or false stand without"
+    } else {
+        "correct it; with `cases/schema.json` an editor says what fits while one types"
+    };
+    Some(help.to_owned())
 }
 
-/// Offers the nearest of the known names, and lists them all where they are few.
+/// Offers the nearest of the known names; lists them all where none is near and they are few enough to read.
 fn choose(name: &str, known: &[String], what: &str) -> Option<String> {
-    let near = nearest(name, known.iter().map(String::as_str));
     let list = |names: &[&str]| {
         names
             .iter()
@@ -296,12 +303,14 @@ fn choose(name: &str, known: &[String], what: &str) -> Option<String> {
             .collect::<Vec<_>>()
             .join(", ")
     };
+    let near = nearest(name, known.iter().map(String::as_str));
     let all: Vec<&str> = known.iter().map(String::as_str).collect();
     match (near.as_slice(), known.len()) {
         (_, 0) => Some(format!("there is no {what} here")),
-        ([], 1..=24) => Some(format!("known: {}", list(&all))),
-        ([], _) => None,
-        (near, 1..=24) => Some(format!("did you mean {}? known: {}", list(near), list(&all))),
+        ([], 1..=24) => Some(format!("there are {}", list(&all))),
+        ([], _) => Some(format!("`cases/schema.json` lets an editor offer every {what}")),
+        (near, count) if near.len() == count => Some(format!("did you mean {}?", list(near))),
+        (near, 1..=8) => Some(format!("did you mean {}? there are {}", list(near), list(&all))),
         (near, _) => Some(format!("did you mean {}?", list(near))),
     }
 }
@@ -310,16 +319,26 @@ fn choose(name: &str, known: &[String], what: &str) -> Option<String> {
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let lower = name.to_lowercase();
     let mut near: Vec<(f64, &str)> = known
-        .map(|candidate| {
-            // Jaro-Winkler favours a shared beginning, the distance finds a slip anywhere; either is reason enough.
-            let likeness = strsim::jaro_winkler(&lower, &candidate.to_lowercase());
-            let slips = strsim::normalized_damerau_levenshtein(&lower, &candidate.to_lowercase());
-            (likeness.min(1.0) * 0.5 + slips * 0.5, candidate)
-        })
-        .filter(|(score, _)| *score > 0.65)
+        .map(|candidate| (likeness(&lower, candidate), candidate))
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let best = near.first().map_or(0.0, |(score, _)| *score);
+    // What lies well behind the best is only noise beside it.
+    near.retain(|(score, _)| *score >= 0.6 && *score >= best - 0.15);
     near.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}
+
+/// From 0 to 1: few slips of the keyboard, a shared beginning, or a part of the whole; whichever says most.
+fn likeness(name: &str, candidate: &str) -> f64 {
+    let candidate = candidate.to_lowercase();
+    let slips = strsim::normalized_damerau_levenshtein(name, &candidate);
+    let beginning = strsim::jaro_winkler(name, &candidate) - 0.2;
+    let part = if name.len() >= 4 && candidate.contains(name) {
+        0.7
+    } else {
+        0.0
+    };
+    slips.max(beginning).max(part)
 }
 
 impl Problem {
@@ -345,16 +364,25 @@ impl Problem {
 
     /// The problem as a person reads it, without colour.
     pub fn render(&self) -> String {
-        let mut text = String::new();
         let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
             .with_width(110)
             .with_context_lines(1)
             .with_links(false);
-        match handler.render_report(&mut text, self) {
-            Ok(()) => text,
-            // Writing to a string fails only if the source cannot be read at the label; the message still stands.
-            Err(_) => format!("{}: {self}\n", self.place()),
+        let mut text = String::new();
+        if self.source_code().is_some() && handler.render_report(&mut text, self).is_ok() {
+            return text;
         }
+        let place = if self.mark.position.line == 0 {
+            self.file.clone()
+        } else {
+            self.place()
+        };
+        let help = self
+            .fault
+            .help()
+            .map(|help| format!("  help: {help}\n"))
+            .unwrap_or_default();
+        format!("  × {self}\n   ╶─[{place}]\n{help}")
     }
 
     /// Byte offset and length of the mark in the text.
@@ -392,7 +420,13 @@ impl Diagnostic for Problem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        (!self.source.inner().is_empty()).then_some(&self.source as &dyn SourceCode)
+        let (offset, _) = self.span();
+        let text: &str = self.source.inner();
+        let begin = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let line = text[begin..].split('\n').next().unwrap_or_default();
+        // An excerpt of a line that nobody wrote by hand shows nothing.
+        let readable = !text.is_empty() && line.len() <= LONGEST_LINE;
+        readable.then_some(&self.source as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {

@@ -38,7 +38,7 @@ pub fn expand(case: &Arc<CaseInfo>, file: &CaseFile, names: &Names) -> Result<Ve
     if faults.is_empty() {
         faults.extend(unused_axes(case, file, &used.into_inner()));
         faults.extend(check_selections(case, file, &points));
-        faults.extend(check_cells(&cells, case));
+        faults.extend(check_cells(&cells, case, file));
     }
     if faults.is_empty() {
         Ok(cells)
@@ -137,7 +137,7 @@ fn check_selections(case: &CaseInfo, file: &CaseFile, points: &[Point]) -> Vec<F
 }
 
 /// What only shows once the cells are there: names that collide, cells that expect nothing or fail twice.
-fn check_cells(cells: &[Cell], case: &CaseInfo) -> Vec<FaultAt> {
+fn check_cells(cells: &[Cell], case: &CaseInfo, file: &CaseFile) -> Vec<FaultAt> {
     let mut faults = Vec::new();
     let mut ids = BTreeSet::new();
     for cell in cells {
@@ -148,7 +148,8 @@ fn check_cells(cells: &[Cell], case: &CaseInfo) -> Vec<FaultAt> {
                 mark,
             });
         }
-        if cell.expect.is_empty() {
+        // A case that expects nothing at all is a fault of the file, and said once.
+        if cell.expect.is_empty() && !file.expect.items().is_empty() {
             let mark = case.index.key(&Path::root().key("expect"));
             push_kind(
                 &mut faults,

@@ -34,13 +34,44 @@ pub enum Fill {
     },
     /// The type's special values in turn: zeros of both signs, ones, extremes, infinities, NaN.
     Special,
-    /// 0, 1, 2, ... (for bool: false, true, false, ...).
+    /// 0, 1, 2, ..., from 0 again where an integer type ends (for bool: false, true, false, ...).
     Arange,
     /// One number everywhere.
     Constant(f64),
 }
 
-/// `elements` elements of type `dtype`.
+impl Fill {
+    /// Whether every element that the fill makes is one of `dtype`. Bools take any fill: by chance, or by whether a
+    /// number is 0.
+    pub fn fits(self, dtype: DType) -> bool {
+        let Some((least, most)) = dtype.integer_range() else {
+            return true;
+        };
+        let inside = |value: f64| (least as f64..=most as f64).contains(&value);
+        match self {
+            Fill::Normal | Fill::Special | Fill::Arange => true,
+            Fill::Uniform { low, high } => inside(low) && inside(high.ceil() - 1.0),
+            Fill::Integers { low, high } => least <= low && high - 1 <= most,
+            Fill::Constant(value) => value.fract() == 0.0 && inside(value),
+        }
+    }
+}
+
+/// As a case writes it.
+impl fmt::Display for Fill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fill::Normal => f.write_str("normal"),
+            Fill::Uniform { low, high } => write!(f, "{{uniform: [{low}, {high}]}}"),
+            Fill::Integers { low, high } => write!(f, "{{integers: [{low}, {high}]}}"),
+            Fill::Special => f.write_str("special"),
+            Fill::Arange => f.write_str("arange"),
+            Fill::Constant(value) => write!(f, "{{constant: {value}}}"),
+        }
+    }
+}
+
+/// `elements` elements of type `dtype`, which the fill [fits](Fill::fits).
 pub fn fill(fill: Fill, dtype: DType, elements: usize, seed: u64) -> Data {
     let mut stream = Stream(seed);
     match dtype.kind() {
@@ -142,14 +173,15 @@ fn bool_element(fill: Fill, place: usize, stream: &mut Stream) -> bool {
 fn int_element(fill: Fill, (least, most): (i64, i64), place: usize, stream: &mut Stream) -> i64 {
     match fill {
         Fill::Normal => stream.integer(least.max(-4), 5),
-        Fill::Uniform { low, high } => (stream.between(low, high).floor() as i64).clamp(least, most),
-        Fill::Integers { low, high } => stream.integer(low, high).clamp(least, most),
+        Fill::Uniform { low, high } => stream.between(low, high).floor() as i64,
+        Fill::Integers { low, high } => stream.integer(low, high),
         Fill::Special => {
             let values = [0, 1, most, least, most - 1, least.saturating_add(1), 2];
             values[place % values.len()]
         }
-        Fill::Arange => (place as i64).clamp(least, most),
-        Fill::Constant(value) => (value as i64).clamp(least, most),
+        // Begins again where the type ends.
+        Fill::Arange => (place as i64) % most.saturating_add(1),
+        Fill::Constant(value) => value as i64,
     }
 }
 
@@ -387,6 +419,19 @@ mod tests {
         assert_eq!(round_to(DType::Float16, 3.0e-8), power_of_two(-25) * 2.0);
         assert_eq!(round_to(DType::Bfloat16, 257.0), 256.0);
         assert!(round_to(DType::Float16, -1.0e-12).is_sign_negative());
+    }
+
+    #[test]
+    fn a_fill_fits_where_each_of_its_elements_does() {
+        let fits = |fill: Fill, dtype: DType| fill.fits(dtype);
+        assert!(fits(Fill::Integers { low: 0, high: 256 }, DType::Uint8));
+        assert!(!fits(Fill::Integers { low: 0, high: 257 }, DType::Uint8));
+        assert!(!fits(Fill::Uniform { low: -1.0, high: 1.0 }, DType::Uint8));
+        assert!(!fits(Fill::Constant(0.5), DType::Int32) && fits(Fill::Constant(0.5), DType::Float16));
+        let Data::Int(turned) = fill(Fill::Arange, DType::Int8, 200, 0) else {
+            unreachable!()
+        };
+        assert_eq!((turned[127], turned[128]), (127, 0));
     }
 
     proptest! {

@@ -64,7 +64,7 @@ pub fn find(root: &Path) -> Result<(Vec<Source>, Vec<Problem>), FindError> {
     for file in files {
         match source(root, &file) {
             Ok(source) => sources.push(source),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(*problem),
         }
     }
     if sources.is_empty() && problems.is_empty() {
@@ -98,8 +98,8 @@ fn list(folder: &Path, relative: &str, files: &mut Vec<String>) -> Result<(), Fi
     Ok(())
 }
 
-fn source(root: &Path, file: &str) -> Result<Source, Problem> {
-    let bad = |fault| Problem::new(file, "".into(), Mark::default(), fault);
+fn source(root: &Path, file: &str) -> Result<Source, Box<Problem>> {
+    let bad = |fault| Box::new(Problem::new(file, "".into(), Mark::default(), fault));
     let id = id(file).map_err(bad)?;
     let bytes = std::fs::read(root.join(file)).map_err(|error| {
         bad(Fault::Unreadable {
@@ -126,7 +126,8 @@ pub fn id(file: &str) -> Result<String, Fault> {
         .unwrap_or(file);
     let stem = inner.strip_suffix(".yaml").ok_or(Fault::Extension)?;
     let fits = |name: &&str| {
-        !name.is_empty()
+        !name.starts_with('.')
+            && !name.is_empty()
             && name
                 .chars()
                 .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))

@@ -44,7 +44,7 @@ pub fn points(axes: &Axes, exclude: &[Selection], index: &Index) -> Result<Vec<P
     let count = axes
         .values()
         .try_fold(1usize, |product, values| product.checked_mul(values.len()));
-    if !count.is_some_and(|count| count <= MAX_CELLS) {
+    if count.is_none_or(|count| count > MAX_CELLS) {
         let cells = count.map_or("more than 2^64".to_owned(), |count| count.to_string());
         faults.push(FaultAt {
             fault: Fault::TooManyCells {

@@ -88,6 +88,7 @@ struct Settings {
     fill: Fill,
     shapes: Option<OperandShapes>,
     shape_path: Path,
+    fill_path: Path,
     args: BTreeMap<String, Value>,
     args_path: Path,
 }
@@ -122,6 +123,7 @@ fn settings(file: &CaseFile, bindings: &Bindings<'_>) -> Result<Settings, Vec<Fa
             .unwrap_or_default(),
         shapes: setting(file.shape.clone(), "shape", "a shape", bindings).map_err(one)?,
         shape_path: path("shape"),
+        fill_path: path("fill"),
         args: args.map_err(one)?,
         args_path,
     })
@@ -163,9 +165,18 @@ fn made(
         }
     };
     let make = |(operand, extents): (&&Operand, &&Vec<i64>)| {
-        let shape = elements::shape(extents).map_err(|fault| vec![FaultAt { fault, mark }])?;
         let seed = fill::seed_for(seed, &operand.name);
-        let array = filled(settings.dtype, shape, settings.view, settings.fill, seed);
+        let array = elements::shape(extents)
+            .and_then(|shape| filled(settings.dtype, shape, settings.view, settings.fill, seed))
+            .map_err(|fault| {
+                let of_fill = matches!(fault, Fault::FillMisfit { .. });
+                let mark = if of_fill {
+                    bindings.index.value(&settings.fill_path)
+                } else {
+                    mark
+                };
+                vec![FaultAt { fault, mark }]
+            })?;
         Ok((operand.name.clone(), Input::Array(array)))
     };
     missing.iter().zip(&extents).map(make).collect()

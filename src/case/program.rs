@@ -55,7 +55,7 @@ fn layer(spec: &Spec, path: &Path, names: &Names, bindings: &Bindings<'_>) -> Re
     let mut faults = Vec::new();
     let mut built = spec.clone();
     match &spec.children {
-        Children::None => match leaf(spec, &inside, names, bindings) {
+        Children::None => match leaf(spec, path, names, bindings) {
             Ok(args) => built.args = args,
             Err(found) => faults.extend(found),
         },
@@ -83,7 +83,7 @@ fn layer(spec: &Spec, path: &Path, names: &Names, bindings: &Bindings<'_>) -> Re
     if empty {
         faults.push(FaultAt {
             fault: Fault::EmptyContainer,
-            mark: bindings.index.key(&inside),
+            mark: bindings.index.layer(path, &spec.name),
         });
     }
     if faults.is_empty() {
@@ -106,11 +106,13 @@ fn gather<T>(results: Vec<Result<T, Vec<FaultAt>>>, faults: &mut Vec<FaultAt>) -
 
 fn leaf(
     spec: &Spec,
-    inside: &Path,
+    path: &Path,
     names: &Names,
     bindings: &Bindings<'_>,
 ) -> Result<BTreeMap<String, Value>, Vec<FaultAt>> {
     let index = bindings.index;
+    let own = index.layer(path, &spec.name);
+    let inside = path.key(&spec.name);
     let Some(signature) = names.layer(&spec.name) else {
         let known = names
             .layers
@@ -122,10 +124,7 @@ fn leaf(
             name: spec.name.clone(),
             known: known.collect(),
         };
-        return Err(vec![FaultAt {
-            fault,
-            mark: index.key(inside),
-        }]);
+        return Err(vec![FaultAt { fault, mark: own }]);
     };
     let mut faults = Vec::new();
     let mut args = BTreeMap::new();
@@ -168,7 +167,7 @@ fn leaf(
                 name: parameter.name.to_owned(),
                 wanted: parameter.takes.wanted(),
             },
-            mark: index.key(inside),
+            mark: own,
         });
     }
     if faults.is_empty() {

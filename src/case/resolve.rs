@@ -218,13 +218,8 @@ fn resolve_array(
         }
         (None, Some(extents)) => {
             let shape = elements::shape(&extents).map_err(|it| fault(it, "shape"))?;
-            Ok(filled(
-                dtype,
-                shape,
-                view,
-                fill.unwrap_or_default(),
-                fill::seed_for(seed, name),
-            ))
+            let seed = fill::seed_for(seed, name);
+            filled(dtype, shape, view, fill.unwrap_or_default(), seed).map_err(|it| fault(it, "fill"))
         }
         (None, None) => Err(FaultAt {
             fault: Fault::NoElements,
@@ -234,11 +229,17 @@ fn resolve_array(
 }
 
 /// An array that is filled from a seed.
-pub fn filled(dtype: DType, shape: Vec<i32>, view: View, fill: Fill, seed: u64) -> ArraySpec {
-    ArraySpec {
+pub fn filled(dtype: DType, shape: Vec<i32>, view: View, fill: Fill, seed: u64) -> Result<ArraySpec, Fault> {
+    if !fill.fits(dtype) {
+        return Err(Fault::FillMisfit {
+            fill: fill.to_string(),
+            dtype: dtype.name(),
+        });
+    }
+    Ok(ArraySpec {
         dtype,
         shape,
         view,
         source: Source::Fill { fill, seed },
-    }
+    })
 }

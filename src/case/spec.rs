@@ -45,7 +45,7 @@ impl Spec {
     /// Fills in where each layer of the tree stands; `path` leads to the node that is this spec.
     pub(crate) fn locate(&mut self, index: &Index, path: &Path) {
         let inside = path.key(&self.name);
-        self.position = index.key_position(&inside);
+        self.position = index.layer(path, &self.name).position;
         match &mut self.children {
             Children::None => {}
             Children::List(items) => {

@@ -66,6 +66,16 @@ impl Index {
             .unwrap_or_default()
     }
 
+    /// Where the layer `name` stands that is written at `path`: as the key of its arguments, or alone.
+    pub fn layer(&self, path: &Path, name: &str) -> Mark {
+        let inside = path.key(name);
+        if self.contains(&inside) {
+            self.key(&inside)
+        } else {
+            self.value(path)
+        }
+    }
+
     /// As [`key`](Self::key), without the length.
     pub fn key_position(&self, path: &Path) -> Position {
         self.key(path).position
@@ -134,6 +144,12 @@ fn syntax(error: &serde_yaml::Error) -> FaultAt {
         length: 1,
     });
     let mut message = error.to_string();
+    if message.contains("more than one document") {
+        return FaultAt {
+            fault: Fault::TwoDocuments,
+            mark,
+        };
+    }
     if let Some(place) = message.rfind(" at line ") {
         message.truncate(place);
     }
@@ -177,9 +193,39 @@ fn misfit(index: &Index, path: &serde_path_to_error::Path, message: &str) -> Fau
         mark,
         fault: Fault::Misfit {
             path: path.to_string(),
-            message: message.to_owned(),
+            message: plain_words(message),
         },
     }
+}
+
+/// Serde's `invalid type: string "a", expected a sequence` in words that a contributor uses.
+fn plain_words(message: &str) -> String {
+    let split = ["invalid type: ", "invalid value: ", "invalid length "]
+        .iter()
+        .find_map(|prefix| message.strip_prefix(prefix))
+        .and_then(|rest| rest.split_once(", expected "));
+    let Some((found, expected)) = split else {
+        return message.to_owned();
+    };
+    let expected = match expected {
+        "a sequence" => "a list",
+        "u32" | "u64" => "a whole number, 0 or more",
+        "i32" | "i64" => "a whole number",
+        "f64" => "a number",
+        "a string" => "text",
+        "a boolean" => "true or false",
+        other => other.strip_prefix("struct ").map_or(other, |_| "a map"),
+    };
+    let mut found = found.replace('`', "");
+    for (theirs, ours) in [
+        ("string ", "text "),
+        ("sequence", "a list"),
+        ("boolean ", ""),
+        ("unit value", "nothing"),
+    ] {
+        found = found.replacen(theirs, ours, 1);
+    }
+    format!("expected {expected}, found {found}")
 }
 
 /// Splits `unknown field `a`, expected one of `b`, `c`` into the word and the known ones.
@@ -234,15 +280,18 @@ fn index(text: &str) -> Result<Index, Vec<FaultAt>> {
         let (event, span) = match event {
             Ok(pair) => pair,
             Err(error) => {
-                faults.push(FaultAt {
-                    fault: Fault::Syntax {
-                        message: error.info().to_owned(),
+                // The scanner has a limit of its own, which brackets reach before they become events.
+                let fault = match error.info() {
+                    info if info.contains("recursion limit") => Fault::TooDeep { most: MAX_DEPTH },
+                    info => Fault::Syntax {
+                        message: info.to_owned(),
                     },
-                    mark: Mark {
-                        position: position(error.marker()),
-                        length: 1,
-                    },
-                });
+                };
+                let mark = Mark {
+                    position: position(error.marker()),
+                    length: 1,
+                };
+                faults.push(FaultAt { fault, mark });
                 return Err(faults);
             }
         };

@@ -1,19 +1,31 @@
 //! `assay accept`: takes the scorecard that waits as it is.
 
 use super::context::{CliError, Context};
+use super::output::say;
 use crate::scorecard::exit::Exit;
-use crate::scorecard::store::{Written, CARD, CELLS};
+use crate::scorecard::store::{Store, Written, CARD, CELLS};
 
-/// Accepts. Both files are read first, so that a broken one is never promoted.
+/// Accepts.
 pub fn accept(context: &Context<'_>) -> Result<Exit, CliError> {
-    let store = context.store()?;
-    let pending = store.pending()?.ok_or(CliError::NothingPending)?;
-    for (file, text) in [(CARD, pending.card.write()?), (CELLS, pending.cells.write()?)] {
-        match store.write(file, text.as_bytes())? {
-            Written::Changed => println!("accepted: {file}; commit it, and say why in the message"),
-            Written::Unchanged => println!("unchanged: {file}"),
+    for (file, written) in accept_pending(&context.store()?)? {
+        match written {
+            Written::Changed => say(format_args!(
+                "accepted: {file}; commit it, and say why in the message\n"
+            )),
+            Written::Unchanged => say(format_args!("unchanged: {file}\n")),
         }
     }
-    store.discard_pending()?;
     Ok(Exit::Clean)
+}
+
+/// Promotes both pending files. Both are read first, so that a broken one is never promoted.
+pub fn accept_pending(store: &Store) -> Result<[(&'static str, Written); 2], CliError> {
+    let pending = store.pending()?.ok_or(CliError::NothingPending)?;
+    let (card, cells) = (pending.card.write()?, pending.cells.write()?);
+    let written = [
+        (CARD, store.write(CARD, card.as_bytes())?),
+        (CELLS, store.write(CELLS, cells.as_bytes())?),
+    ];
+    store.discard_pending()?;
+    Ok(written)
 }

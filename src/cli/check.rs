@@ -1,6 +1,8 @@
 //! `assay check`: reads every case and says everything that is wrong, at once.
 
 use super::context::{print_problems, CliError, Context};
+use super::output::say;
+use crate::report::text::counted;
 use crate::scorecard::exit::Exit;
 
 /// Checks.
@@ -11,7 +13,11 @@ pub fn check(context: &Context<'_>) -> Result<Exit, CliError> {
     let (files, cells) = (loaded.files, loaded.cells.len());
     match loaded.problems.len() {
         0 => {
-            println!("{files} cases, {cells} cells, nothing wrong");
+            say(format_args!(
+                "{}, {}, nothing wrong\n",
+                counted(files, "case"),
+                counted(cells, "cell")
+            ));
             Ok(Exit::Clean)
         }
         wrong => {
@@ -24,7 +30,11 @@ pub fn check(context: &Context<'_>) -> Result<Exit, CliError> {
                 names.dedup();
                 names.len()
             };
-            eprintln!("{wrong} problems in {files_wrong} of {files} files");
+            eprintln!(
+                "{}, in {files_wrong} of {}",
+                counted(wrong, "problem"),
+                counted(files, "file")
+            );
             Ok(Exit::Suite)
         }
     }

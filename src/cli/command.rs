@@ -1,7 +1,7 @@
 //! The command line: parsed here, done in the subcommands' own files.
 
 use super::context::{CliError, Context};
-use super::{accept, check, doctor, list, new, run, show};
+use super::{accept, check, doctor, generate, list, new, run, show};
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -33,6 +33,8 @@ enum What {
     Check,
     /// Take the scorecard that waits as it is
     Accept,
+    /// Write the files that follow from the grammar: `cases/schema.json`
+    Generate,
     /// Say what this build runs on
     Doctor(doctor::Arguments),
 }
@@ -83,6 +85,7 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::New(arguments) => new::new(context, &arguments),
         What::Check => check::check(context),
         What::Accept => accept::accept(context),
+        What::Generate => generate::generate(context),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
     }
 }

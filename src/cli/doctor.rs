@@ -2,6 +2,7 @@
 
 use super::command::Format;
 use super::context::{CliError, Context};
+use super::output::say;
 use crate::harness::backend::Fact;
 use crate::report::table::Table;
 use crate::scorecard::exit::Exit;
@@ -24,14 +25,14 @@ pub fn doctor(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliE
             facts
                 .iter()
                 .for_each(|fact| table.row([fact.name.clone(), fact.value.clone()]));
-            print!("{table}");
+            say(&table);
             for fact in &facts {
                 if let Some(remedy) = &fact.remedy {
-                    println!("\n{}: {remedy}", fact.name);
+                    say(format_args!("\n{}: {remedy}\n", fact.name));
                 }
             }
         }
-        Format::Json => println!("{}", serde_json::to_string_pretty(&facts)?),
+        Format::Json => say(format_args!("{}\n", serde_json::to_string_pretty(&facts)?)),
     }
     let well = facts.iter().all(|fact| fact.remedy.is_none());
     Ok(if well { Exit::Clean } else { Exit::Suite })

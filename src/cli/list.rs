@@ -2,6 +2,7 @@
 
 use super::command::Format;
 use super::context::{matching, print_problems, CliError, Context};
+use super::output::say;
 use crate::scorecard::exit::Exit;
 use clap::Args;
 use serde::Serialize;
@@ -30,7 +31,7 @@ pub fn list(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErr
     let loaded = context.suite(&store)?;
     let cells = matching(&loaded.cells, &arguments.filters)?;
     match arguments.format {
-        Format::Text => cells.iter().for_each(|cell| println!("{}", cell.id)),
+        Format::Text => cells.iter().for_each(|cell| say(format_args!("{}\n", cell.id))),
         Format::Json => {
             let line = |cell: &&'_ crate::case::cell::Cell| -> serde_json::Result<String> {
                 serde_json::to_string(&Line {
@@ -40,7 +41,7 @@ pub fn list(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErr
                 })
             };
             for cell in &cells {
-                println!("{}", line(cell)?);
+                say(format_args!("{}\n", line(cell)?));
             }
         }
     }

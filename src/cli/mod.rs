@@ -5,9 +5,13 @@ pub mod check;
 mod command;
 mod context;
 pub mod doctor;
+pub mod generate;
 pub mod list;
 pub mod new;
+mod output;
 pub mod run;
 pub mod show;
 
+pub use accept::accept_pending;
 pub use command::main;
+pub use context::CliError;

@@ -1,6 +1,7 @@
 //! `assay new`: begins a case that runs as it stands.
 
 use super::context::{CliError, Context};
+use super::output::say;
 use crate::case::load::{self, FOLDER};
 use crate::scorecard::exit::Exit;
 use clap::{Args, ValueEnum};
@@ -46,10 +47,10 @@ pub fn new(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
         start(arguments.kind)
     );
     store.write(&file, text.as_bytes())?;
-    println!(
-        "{file}\ncheck it with  assay check\nrun it with    assay run {}",
+    say(format_args!(
+        "{file}\ncheck it with  assay check\nrun it with    assay run {}\n",
         arguments.id.replace('/', "::")
-    );
+    ));
     Ok(Exit::Clean)
 }
 

@@ -2,6 +2,7 @@
 
 use super::command::Format;
 use super::context::{matching, print_problems, CliError, Context};
+use super::output::say;
 use crate::harness::block::block;
 use crate::harness::suite::{self, Ended, Recorder, Scope};
 use crate::report::text;
@@ -67,7 +68,7 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
     for cell in cells {
         let outcome = recorder.run(cell);
         if outcome.is_red() && arguments.format == Format::Text {
-            println!("{}\n", block(cell, &outcome));
+            say(format_args!("{}\n\n", block(cell, &outcome)));
         }
     }
     let scope = Scope {
@@ -82,16 +83,16 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
     let ended = suite::end(&scope, recorder.outcomes())?;
     print_problems(&loaded);
     match arguments.format {
-        Format::Text => print!("{}", text::summary(&ended.totals, &ended.settled, ended.page)),
+        Format::Text => say(text::summary(&ended.totals, &ended.settled, ended.page)),
         Format::Json => {
             let problems = loaded
                 .problems
                 .iter()
                 .map(|problem| format!("{}: {problem}", problem.place()));
-            println!(
-                "{}",
+            say(format_args!(
+                "{}\n",
                 serde_json::to_string_pretty(&answer(&ended, problems.collect()))?
-            );
+            ));
         }
     }
     Ok(ended.settled.exit)

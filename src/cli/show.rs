@@ -2,9 +2,11 @@
 
 use super::command::Format;
 use super::context::{exactly, print_problems, CliError, Context};
+use super::output::say;
 use crate::harness::suite::Recorder;
 use crate::report::text;
 use crate::scorecard::exit::Exit;
+use crate::scorecard::outcome::Verdict;
 use clap::Args;
 use std::sync::Arc;
 
@@ -32,12 +34,12 @@ pub fn show(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErr
     );
     let outcome = recorder.run(cell);
     match arguments.format {
-        Format::Text => print!("{}", text::trace(&outcome)),
-        Format::Json => println!("{}", serde_json::to_string_pretty(&outcome)?),
+        Format::Text => say(text::trace(&outcome)),
+        Format::Json => say(format_args!("{}\n", serde_json::to_string_pretty(&outcome)?)),
     }
-    Ok(if outcome.is_red() {
-        Exit::Regression
-    } else {
-        Exit::Clean
+    Ok(match outcome.record {
+        Verdict::Invalid => Exit::Suite,
+        _ if outcome.is_red() => Exit::Regression,
+        _ => Exit::Clean,
     })
 }

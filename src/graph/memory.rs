@@ -1,6 +1,6 @@
 //! The data of evaluated arrays, and arrays with other data in the same layout.
 
-use mlx_rs::Array;
+use mlx_rs::{Array, Dtype};
 use mlx_sys::raw;
 
 use super::error::{check, GraphError};
@@ -54,4 +54,19 @@ pub fn respan(array: &Array, data: &[u8]) -> Result<Array, GraphError> {
         check(status, "laying out an array")?;
         Ok(made)
     }
+}
+
+/// An array from its elements' bytes in row-major order; `None` unless there are as many as shape and dtype say.
+pub fn from_bytes(bytes: &[u8], shape: &[i32], dtype: Dtype) -> Option<Array> {
+    let elements: usize = shape
+        .iter()
+        .map(|extent| usize::try_from(*extent).ok())
+        .product::<Option<usize>>()?;
+    // SAFETY: a plain look-up by a valid dtype.
+    let width = unsafe { raw::mlx_dtype_size(dtype.into()) };
+    if elements.checked_mul(width)? != bytes.len() {
+        return None;
+    }
+    // SAFETY: the memory has the size that shape and dtype say, and is copied.
+    Some(unsafe { Array::from_raw_data(bytes.as_ptr().cast(), shape, dtype) })
 }

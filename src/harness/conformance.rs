@@ -65,8 +65,13 @@ fn run(backend: &Backend, arguments: &Arguments) -> Result<ExitCode, Conformance
     }
 
     let outcomes = recorder.outcomes();
-    if outcomes.is_empty() && !loaded.cells.is_empty() {
-        // A filter that is meant for another test binary.
+    let (ran, of) = (outcomes.len(), loaded.cells.len());
+    if ran < of || !loaded.problems.is_empty() {
+        // A filter, maybe one meant for another test binary; or cargo-nextest, which gives each trial a process.
+        // Nothing follows for the suite, and the files of the last whole run stay.
+        if ran > 0 {
+            eprintln!("{}", text::update_line(&Update::Partial { ran, of }));
+        }
         return Ok(conclusion.exit_code());
     }
     let scope = Scope {

@@ -1,6 +1,7 @@
 //! The whole run: every cell, its outcomes, the scorecard, the page.
 
-use super::seam::Runner;
+use super::expect::conclude;
+use super::seam::{Observed, Runner};
 use crate::capability::Capability;
 use crate::case::cell::Cell;
 use crate::report::{self, page::Page};
@@ -8,12 +9,13 @@ use crate::scorecard::cells::{against_recorded, CellBook};
 use crate::scorecard::changes::Version;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
-use crate::scorecard::outcome::Outcome;
+use crate::scorecard::outcome::{Ending, Evidence, Outcome};
 use crate::scorecard::settle::{self, Mode, SettleError, Settled};
 use crate::scorecard::store::{Store, WriteError, INDEX, OUTCOMES};
 use crate::scorecard::totals::Totals;
-use crate::vocabulary::Device;
+use crate::vocabulary::{Device, DeviceKind};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use thiserror::Error;
 
 /// Runs cells and keeps their outcomes, from any number of threads.
@@ -35,9 +37,12 @@ impl Recorder {
         }
     }
 
-    /// Runs a cell and keeps its outcome.
+    /// Runs a cell, unless it needs another device, and keeps its outcome.
     pub fn run(&self, cell: &Cell) -> Outcome {
-        let outcome = against_recorded(self.runner.run(cell), &self.recorded, self.device);
+        let outcome = match cell.session.device.filter(|needed| *needed != self.device.kind()) {
+            Some(needed) => skipped(cell, needed),
+            None => against_recorded(self.runner.run(cell), &self.recorded, self.device),
+        };
         // A panic elsewhere leaves the list as it was: it is only ever pushed to.
         self.outcomes
             .lock()
@@ -56,6 +61,19 @@ impl Recorder {
         outcomes.sort_by(|a, b| a.cell.cmp(&b.cell));
         outcomes
     }
+}
+
+fn skipped(cell: &Cell, needed: DeviceKind) -> Outcome {
+    let reason = format!("it needs the device {needed}");
+    let evidence = Evidence::ended(Ending::Skipped { reason });
+    conclude(
+        cell,
+        Observed {
+            evidence,
+            ..Observed::default()
+        },
+        Duration::ZERO,
+    )
 }
 
 /// What a run is about.

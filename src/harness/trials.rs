@@ -37,3 +37,30 @@ pub fn unmatched_exact<'a>(arguments: &'a Arguments, trials: &[Trial]) -> Option
     let filter = arguments.filter.as_deref().filter(|_| arguments.exact)?;
     (!trials.iter().any(|trial| trial.name() == filter)).then_some(filter)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(filter: &str, exact: bool) -> Arguments {
+        Arguments {
+            filter: Some(filter.to_owned()),
+            exact,
+            ..Arguments::default()
+        }
+    }
+
+    #[test]
+    fn an_exact_name_that_no_trial_has_is_noticed() {
+        let trials = [Trial::test("ops::sum::float32", || Ok(()))];
+        assert_eq!(
+            unmatched_exact(&arguments("ops::sum", true), &trials),
+            Some("ops::sum")
+        );
+        assert_eq!(
+            unmatched_exact(&arguments("ops::sum::float32", true), &trials),
+            None
+        );
+        assert_eq!(unmatched_exact(&arguments("ops::sum", false), &trials), None);
+    }
+}

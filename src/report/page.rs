@@ -128,6 +128,10 @@ impl Page {
     }
 }
 
+fn counted(number: u32, what: &str) -> String {
+    text::counted(number as usize, what)
+}
+
 /// The page as HTML.
 pub fn render(page: &Page) -> Result<String, ReportError> {
     let failed = |source| ReportError {
@@ -152,7 +156,7 @@ fn capability_view(capability: &Capability, outcomes: &[Outcome]) -> CapabilityV
             "{} cells pass, {} killed a mutant",
             evidence.passing, evidence.killed
         ),
-        Standing::Unsupported => format!("{} cells pin the refusal", evidence.refusing),
+        Standing::Unsupported => format!("{} with the refusal", counted(evidence.refusing, "cell")),
         Standing::NotYetProven => verdict::shortfall(&evidence),
     };
     let covering = outcomes

@@ -1,7 +1,7 @@
 //! A run's end and a cell's trace, as plain text.
 
 use super::table::Table;
-use crate::scorecard::changes::Direction;
+use crate::scorecard::changes::{Change, Direction};
 use crate::scorecard::outcome::{Ending, EvaluationKind, Evidence, Fate, OpRow, Outcome};
 use crate::scorecard::settle::{Settled, Update};
 use crate::scorecard::store::{CARD, PENDING_CARD};
@@ -11,28 +11,56 @@ use crate::vocabulary::Shape;
 /// Totals, what became of the scorecard, and where the page lies.
 pub fn summary(totals: &Totals, settled: &Settled, page: &str) -> String {
     let mut lines = vec![totals_line(totals)];
-    for change in settled
+    lines.extend(change_lines(&settled.changes, Direction::Regression, "worse "));
+    lines.extend(change_lines(&settled.changes, Direction::Improvement, "better"));
+    let new = settled
         .changes
         .iter()
-        .filter(|change| change.direction != Direction::Other)
-    {
-        let word = match change.direction {
-            Direction::Regression => "worse ",
-            Direction::Improvement => "better",
-            Direction::Addition => "new   ",
-            Direction::Other => "other ",
-        };
-        lines.push(format!("{word}  {}: {}", change.what, change.detail));
+        .filter(|change| change.direction == Direction::Addition)
+        .count();
+    if new > 0 {
+        lines.push(format!("new     {} in the scorecard", counted(new, "row")));
     }
     for (id, missing) in &settled.over_claims {
         lines.push(format!("over-claim  {id}: claimed, but {missing}"));
     }
-    if matches!(settled.update, Update::Pending | Update::Differs) && !settled.diff.is_empty() {
-        lines.push(settled.diff.trim_end().to_owned());
+    if matches!(settled.update, Update::Pending | Update::Differs) {
+        lines.extend(shortened(settled.diff.lines(), MOST_DIFF_LINES));
     }
     lines.push(update_line(&settled.update));
     lines.push(format!("report: {page}"));
     lines.join("\n") + "\n"
+}
+
+/// How many changes of one kind are listed.
+const MOST_CHANGES: usize = 20;
+
+/// How much of a diff is printed; all of it lies in the files.
+const MOST_DIFF_LINES: usize = 60;
+
+fn change_lines(changes: &[Change], direction: Direction, word: &str) -> Vec<String> {
+    let of_kind: Vec<String> = changes
+        .iter()
+        .filter(|change| change.direction == direction)
+        .map(|change| format!("{word}  {}: {}", change.what, change.detail))
+        .collect();
+    shortened(of_kind.iter().map(String::as_str), MOST_CHANGES)
+}
+
+fn shortened<'a>(lines: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+    if lines.len() > most {
+        let more = lines.len() - most;
+        lines.truncate(most);
+        lines.push(format!("… and {more} more"));
+    }
+    lines
+}
+
+/// `1 cell`, `3,412 cells`.
+pub fn counted(number: usize, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{} {what}{s}", grouped(number))
 }
 
 fn totals_line(totals: &Totals) -> String {
@@ -72,7 +100,10 @@ pub fn update_line(update: &Update) -> String {
                 grouped(*of)
             )
         }
-        Update::Invalid { cells } => format!("scorecard not updated: the suite is at fault in {cells} cells"),
+        Update::Invalid { cells } => format!(
+            "scorecard not updated: the suite is at fault in {}",
+            counted(*cells, "cell")
+        ),
         Update::Current => format!("scorecard current: {CARD}"),
         Update::Written => format!("scorecard written: {CARD}; commit it"),
         Update::Pending => format!("scorecard not updated: {PENDING_CARD} waits for `assay accept`"),
@@ -90,7 +121,7 @@ fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

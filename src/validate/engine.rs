@@ -41,19 +41,6 @@ pub fn validate(trace: &Trace) -> Status {
     Engine::new(trace).run()
 }
 
-/// Validates only some calls of a trace: what a seeded fault touches.
-pub(super) fn validate_calls(trace: &Trace, calls: &[CallId]) -> Status {
-    if let Err(error) = trace.evaluate() {
-        return unavailable(
-            trace,
-            &format!("the payloads could not be evaluated: {}", error.message),
-        );
-    }
-    let mut engine = Engine::new(trace);
-    engine.only = Some(calls.to_vec());
-    engine.run()
-}
-
 fn unavailable(trace: &Trace, message: &str) -> Status {
     let ops = trace
         .ops()
@@ -113,7 +100,6 @@ struct Engine<'a> {
     streams: Streams,
     work: Work,
     same_thread: bool,
-    only: Option<Vec<CallId>>,
     /// Perturbed arrays of the round, made once for all consumers of a value.
     perturbed: HashMap<Perturbed, Option<Array>>,
 }
@@ -126,7 +112,6 @@ impl<'a> Engine<'a> {
             streams: Streams::new(),
             work: Work::default(),
             same_thread: trace.thread() == std::thread::current().id(),
-            only: None,
             perturbed: HashMap::new(),
         }
     }
@@ -139,18 +124,9 @@ impl<'a> Engine<'a> {
         }
         self.replay_all();
         self.perturb_all();
-        let calls: Vec<CallDecision> = (0..trace.calls().len())
-            .filter(|index| self.is_asked(*index))
-            .map(|index| self.decide(index))
-            .collect();
+        let calls: Vec<CallDecision> = (0..trace.calls().len()).map(|index| self.decide(index)).collect();
         let gaps = coverage::gaps_of_trace(trace);
         self.conclude(calls, gaps)
-    }
-
-    fn is_asked(&self, index: usize) -> bool {
-        self.only
-            .as_ref()
-            .is_none_or(|only| only.contains(&CallId(index as u32)))
     }
 
     fn plan(&self, id: CallId, call: &Call) -> Plan {
@@ -234,7 +210,7 @@ impl<'a> Engine<'a> {
 
     fn replay_all(&mut self) {
         let jobs: Vec<Job> = (0..self.plans.len())
-            .filter(|index| self.is_asked(*index) && self.plans[*index].verdict.is_none())
+            .filter(|index| self.plans[*index].verdict.is_none())
             .flat_map(|call| {
                 self.routes_of(call).into_iter().map(move |route| Job {
                     call,
@@ -276,7 +252,7 @@ impl<'a> Engine<'a> {
             let mut jobs = Vec::new();
             for call in 0..self.plans.len() {
                 let plan = &self.plans[call];
-                if plan.verdict.is_some() || !self.is_asked(call) {
+                if plan.verdict.is_some() {
                     continue;
                 }
                 // The function reacts place by place; the graph knows values only.

@@ -5,9 +5,10 @@
 
 use mlx_rs::Array;
 
-use crate::capture::{CallId, Recorded, Trace, ValueId};
+use crate::capture::{CallId, Origin, Recorded, Trace, ValueId};
 use crate::graph::{self, GraphError};
-use crate::vocabulary::Reason;
+use crate::validate::Status;
+use crate::vocabulary::{Decision, Reason, State};
 
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +62,81 @@ impl Fault {
     }
 }
 
+/// A fault that was seeded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mutant {
+    /// What kind.
+    pub fault: Fault,
+    /// The label of the op whose call it was seeded in.
+    pub op: String,
+}
+
+/// What a validator made of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flagged {
+    /// Failed, with a reason that fits the fault.
+    Fitting(Reason),
+    /// Failed, but with another reason.
+    Unfitting(Reason),
+    /// Not failed: the mutant survived.
+    Not,
+}
+
+/// A number that chooses a fault and a place for a name; the 64-bit FNV-1a hash (Fowler, Noll, Vo).
+pub fn choice(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// Seeds one fault, which `choice` picks: the kind, and the first call from a starting point that offers a place.
+/// `None` where no call offers a place for any kind.
+pub fn seed_one(trace: &mut Trace, choice: u64) -> Option<Mutant> {
+    let calls = trace.calls.len();
+    let kinds = Fault::ALL.len();
+    let labels = trace.ops();
+    for kind in 0..kinds {
+        let fault = Fault::ALL[(choice as usize + kind) % kinds];
+        for step in 0..calls {
+            let at = CallId((((choice >> 8) as usize + step) % calls) as u32);
+            let op = labels
+                .iter()
+                .find(|op| op.calls().contains(&at))
+                .map(|op| op.label());
+            if fault.seed(trace, at).unwrap_or(false) {
+                return Some(Mutant {
+                    fault,
+                    op: op.unwrap_or_default(),
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Whether a status flags a fault, and whether with a reason that fits.
+pub fn flagged(status: &Status, fault: Fault) -> Flagged {
+    if status.state() != State::Failed {
+        return Flagged::Not;
+    }
+    let gap = (!status.gaps().is_empty()).then_some(Reason::ReplayCoverageIncomplete);
+    let reasons: Vec<Reason> = status
+        .calls()
+        .iter()
+        .filter(|decision| decision.decision() == Decision::Failed)
+        .filter_map(|decision| decision.reason())
+        .chain(gap)
+        .collect();
+    match (
+        reasons.iter().find(|reason| fault.fitting().contains(reason)),
+        reasons.first(),
+    ) {
+        (Some(reason), _) => Flagged::Fitting(*reason),
+        (None, Some(reason)) => Flagged::Unfitting(*reason),
+        (None, None) => Flagged::Not,
+    }
+}
+
 fn drop_call(trace: &mut Trace, at: CallId) -> bool {
     if at.index() >= trace.calls.len() {
         return false;
@@ -73,6 +149,10 @@ fn flip_bit(trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
     let Some(&result) = trace.calls.get(at.index()).and_then(|call| call.results.first()) else {
         return Ok(false);
     };
+    // An alias shares its payload with an operand: both would change alike.
+    if !matches!(trace.values[result.index()].origin, Origin::Result { call, .. } if call == at) {
+        return Ok(false);
+    }
     let Some(payload) = trace.values[result.index()].payload() else {
         return Ok(false);
     };

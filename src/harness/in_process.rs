@@ -1,0 +1,230 @@
+//! Runs a cell in this process: builds its program, captures, validates, seeds one fault.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::time::Instant;
+
+use super::expect::conclude;
+use super::seam::{wants_values, Cell, Observed, Runner};
+use crate::capture::{CaptureError, EvaluationKind, Op, Trace, TraceError, ValueId};
+use crate::case::data::Data;
+use crate::model::{data_of, dtype_name, Inputs, Model, ModelError};
+use crate::scorecard::outcome::{
+    ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,
+    Outcome, OutputRow, Routes, Work,
+};
+use crate::validate::{mutate, validate, OpDecision, Status};
+use crate::vocabulary::State;
+
+/// The runner of this process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InProcess;
+
+impl Runner for InProcess {
+    fn run(&self, cell: &Cell) -> Outcome {
+        let start = Instant::now();
+        let observed = catch_unwind(AssertUnwindSafe(|| observe(cell))).unwrap_or_else(|panic| {
+            let message = panic_message(panic.as_ref());
+            Observed {
+                evidence: Evidence::ended(Ending::Error { message }),
+                ..Observed::default()
+            }
+        });
+        conclude(cell, observed, start.elapsed())
+    }
+}
+
+/// The text of a panic, as the standard hook prints it.
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().map(str::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("panic: {}", text.unwrap_or_else(|| "no message".to_string()))
+}
+
+fn observe(cell: &Cell) -> Observed {
+    let ended = |ending| Observed {
+        evidence: Evidence::ended(ending),
+        ..Observed::default()
+    };
+    let captured = Inputs::new(&cell.inputs)
+        .and_then(|inputs| Model::build(cell).map(|model| (inputs, model)))
+        .map_err(TraceError::Model)
+        .and_then(|(inputs, mut model)| model.capture(&inputs));
+    let mut trace = match captured {
+        Ok(trace) => trace,
+        Err(error) => return ended(ending(error)),
+    };
+    let status = validate(&trace);
+    let mut evidence = evidence(&trace, &status);
+    let values = match wants_values(cell) {
+        true => match output_values(&trace) {
+            Ok(values) => values,
+            Err(message) => return ended(Ending::Invalid { message }),
+        },
+        false => Vec::new(),
+    };
+    if status.state() == State::Passed {
+        evidence.mutant = seed_fault(&cell.id, &mut trace);
+    }
+    Observed {
+        evidence,
+        values,
+        ..Observed::default()
+    }
+}
+
+fn ending(error: TraceError<ModelError>) -> Ending {
+    match error {
+        TraceError::Capture(CaptureError::Unsupported(refusal)) => Ending::Refused {
+            code: refusal.code,
+            capability: refusal.capability.to_string(),
+            message: refusal.message,
+            remedy: refusal.remedy.to_string(),
+        },
+        other => Ending::error(with_causes(&other)),
+    }
+}
+
+/// An error with what caused it.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    message
+}
+
+fn evidence(trace: &Trace, status: &Status) -> Evidence {
+    let ops = trace.ops();
+    let labels: Vec<String> = ops.iter().map(Op::label).collect();
+    let rows = ops
+        .iter()
+        .zip(status.ops())
+        .map(|(op, decision)| op_row(trace, op, decision, &labels))
+        .collect();
+    let outputs = trace
+        .outputs()
+        .iter()
+        .map(|output| {
+            let giver = ops.iter().rposition(|op| op.results().contains(&output.value()));
+            OutputRow {
+                op: giver.map(|place| labels[place].clone()).unwrap_or_default(),
+                array: array_row(trace, output.value()),
+            }
+        })
+        .collect();
+    Evidence {
+        ending: Ending::Traced,
+        state: Some(status.state()),
+        message: status.message().to_string(),
+        warnings: trace.warnings(),
+        ops: rows,
+        calls: trace.calls().len() as u64,
+        modules: trace.modules().iter().map(module_row).collect(),
+        evaluations: trace
+            .evaluations()
+            .iter()
+            .map(|evaluation| EvaluationRow {
+                function: evaluation.function().to_string(),
+                kind: match evaluation.kind() {
+                    EvaluationKind::Explicit => Kind::Explicit,
+                    EvaluationKind::Implicit => Kind::Implicit,
+                },
+                source: None,
+            })
+            .collect(),
+        outputs,
+        work: Work {
+            replays: status.work().replays,
+            perturbations: status.work().perturbations,
+        },
+        mutant: None,
+    }
+}
+
+fn op_row(trace: &Trace, op: &Op, decision: &OpDecision, labels: &[String]) -> OpRow {
+    let routes = decision.routes();
+    OpRow {
+        label: op.label(),
+        name: op.func_name().to_string(),
+        input: input_name(trace, op),
+        parents: op
+            .parents()
+            .iter()
+            .map(|parent| labels[*parent].clone())
+            .collect(),
+        results: op
+            .results()
+            .iter()
+            .map(|value| array_row(trace, *value))
+            .collect(),
+        module: op.module().map(str::to_string),
+        scope: op.scope().map(str::to_string),
+        functions: op
+            .calls()
+            .iter()
+            .map(|call| trace.call(*call).function().name.to_string())
+            .collect(),
+        decision: Some(decision.decision()),
+        reason: decision.reason(),
+        routes: match (routes.function, routes.graph) {
+            (true, true) => Routes::Both,
+            (true, false) => Routes::Function,
+            (false, true) => Routes::Graph,
+            (false, false) => Routes::None,
+        },
+        source: None,
+    }
+}
+
+/// The path of an input row.
+fn input_name(trace: &Trace, op: &Op) -> Option<String> {
+    match trace.value(*op.results().first()?).origin() {
+        crate::capture::Origin::Input { path } if op.calls().is_empty() && !path.is_empty() => {
+            Some(path.clone())
+        }
+        _ => None,
+    }
+}
+
+fn array_row(trace: &Trace, value: ValueId) -> ArrayRow {
+    let value = trace.value(value);
+    ArrayRow::new(value.shape(), dtype_name(value.dtype()))
+}
+
+fn module_row(module: &crate::capture::ModuleRecord) -> ModuleRow {
+    ModuleRow {
+        address: module.address().to_string(),
+        class: module.class().unwrap_or("module").to_string(),
+        calls: module.calls(),
+        parameters: module.parameters().iter().map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+fn output_values(trace: &Trace) -> Result<Vec<Data>, String> {
+    trace
+        .outputs()
+        .iter()
+        .map(|output| match trace.value(output.value()).payload() {
+            Some(array) => data_of(array).map_err(|error| error.to_string()),
+            None => Err("the outputs' payloads were not kept, so their values cannot be judged".to_string()),
+        })
+        .collect()
+}
+
+/// Seeds the one fault that the cell's id chooses, and says what became of it.
+fn seed_fault(cell: &str, trace: &mut Trace) -> Option<MutantRow> {
+    let mutant = mutate::seed_one(trace, mutate::choice(cell))?;
+    let status = validate(trace);
+    let fate = match mutate::flagged(&status, mutant.fault) {
+        mutate::Flagged::Fitting(reason) => Fate::Killed(reason),
+        mutate::Flagged::Unfitting(reason) => Fate::Misnamed(reason),
+        mutate::Flagged::Not => Fate::Survived,
+    };
+    Some(MutantRow {
+        name: mutant.fault.name().to_string(),
+        op: mutant.op,
+        fate,
+    })
+}

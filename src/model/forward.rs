@@ -1,0 +1,276 @@
+//! A case's program, built and run under a session.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use mlx_rs::{random, transforms, Array};
+
+use super::arguments::{Bound, Values};
+use super::array::{from_data, to_array};
+use super::error::ModelError;
+use super::functions;
+use super::layers::{self, build};
+use super::module::Built;
+use crate::capture::containers::Naming;
+use crate::capture::{
+    function_scope, module_scope, CaptureInputs, PayloadPolicy, ScopeKind, Session, Trace, TraceError,
+    UnwrappedPolicy,
+};
+use crate::case::cell::{Cell, Program, Step};
+use crate::case::data::{ArraySpec, Input};
+use crate::case::fill::nudged;
+use crate::case::schema::{Payloads, Unwrapped};
+use crate::case::value::Value;
+
+/// A cell's inputs as arrays, each by its path.
+#[derive(Debug, Clone)]
+pub struct Inputs(Vec<(String, Array)>);
+
+impl Inputs {
+    /// The inputs as the case says.
+    ///
+    /// # Errors
+    ///
+    /// MLX's.
+    pub fn new(inputs: &IndexMap<String, Input>) -> Result<Self, ModelError> {
+        Self::made(inputs, &|spec| to_array(spec))
+    }
+
+    /// The inputs slightly changed, each still of its type and in its range.
+    ///
+    /// # Errors
+    ///
+    /// MLX's.
+    pub fn nudged(inputs: &IndexMap<String, Input>) -> Result<Self, ModelError> {
+        Self::made(inputs, &|spec| {
+            from_data(
+                &nudged(&spec.data(), spec.dtype),
+                &spec.shape,
+                spec.dtype,
+                spec.view,
+            )
+        })
+    }
+
+    fn made(
+        inputs: &IndexMap<String, Input>,
+        make: &dyn Fn(&ArraySpec) -> Result<Array, mlx_rs::error::Exception>,
+    ) -> Result<Self, ModelError> {
+        let mut arrays = Vec::new();
+        for (name, input) in inputs {
+            collect(name.clone(), input, make, &mut arrays)?;
+        }
+        Ok(Self(arrays))
+    }
+
+    fn values(&self) -> Values {
+        self.0.iter().cloned().collect()
+    }
+}
+
+fn collect(
+    path: String,
+    input: &Input,
+    make: &dyn Fn(&ArraySpec) -> Result<Array, mlx_rs::error::Exception>,
+    arrays: &mut Vec<(String, Array)>,
+) -> Result<(), ModelError> {
+    match input {
+        Input::Array(spec) => {
+            let array =
+                make(spec).map_err(|error| ModelError::mlx(format!("making input {path}"), &error))?;
+            arrays.push((path, array));
+        }
+        Input::List(items) => {
+            for (place, item) in items.iter().enumerate() {
+                collect(format!("{path}.{place}"), item, make, arrays)?;
+            }
+        }
+        Input::Map(entries) => {
+            for (key, item) in entries {
+                collect(format!("{path}.{key}"), item, make, arrays)?;
+            }
+        }
+        Input::Int(_) | Input::Float(_) | Input::Bool(_) => {}
+    }
+    Ok(())
+}
+
+impl CaptureInputs for Inputs {
+    fn visit_inputs(&self, _path: &str, found: &mut dyn FnMut(String, &Array)) {
+        for (path, array) in &self.0 {
+            found(path.clone(), array);
+        }
+    }
+}
+
+/// A cell's program, its layers built.
+pub struct Model<'a> {
+    cell: &'a Cell,
+    /// The declared layers by name; the one layer of `model:` has the empty name.
+    layers: IndexMap<String, Built>,
+}
+
+impl<'a> Model<'a> {
+    /// Builds the layers, their parameters drawn from the cell's seed and evaluated.
+    ///
+    /// # Errors
+    ///
+    /// See [`build`].
+    pub fn build(cell: &'a Cell) -> Result<Self, ModelError> {
+        random::seed(cell.seed).map_err(|error| ModelError::mlx("seeding", &error))?;
+        let mut layers = IndexMap::new();
+        match &cell.program {
+            Program::Model(spec) => {
+                layers.insert(String::new(), build(spec)?);
+            }
+            Program::Forward { layers: declared, .. } => {
+                for (name, spec) in declared {
+                    layers.insert(name.clone(), build(spec)?);
+                }
+            }
+        }
+        for built in layers.values() {
+            transforms::eval_params(built.parameters())
+                .map_err(|error| ModelError::mlx("drawing parameters", &error))?;
+        }
+        Ok(Self { cell, layers })
+    }
+
+    /// Captures one forward.
+    ///
+    /// # Errors
+    ///
+    /// The capture's, or the program's own.
+    pub fn capture(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
+        let mut session = self.session();
+        for (name, built) in &self.layers {
+            session = session.parameters_at(name, built.parameters());
+            session = session.declare_module(name, &built.class);
+        }
+        let cell = self.cell;
+        let (trace, _outputs) = session.run(inputs, || match &cell.program {
+            Program::Model(_) => self.run_model(inputs),
+            Program::Forward { steps, outputs, .. } => self.run_steps(steps, outputs, inputs),
+        })?;
+        Ok(trace)
+    }
+
+    fn session(&self) -> Session {
+        let asked = &self.cell.session;
+        Session::new()
+            .unwrapped(match asked.unwrapped {
+                Unwrapped::Warn => UnwrappedPolicy::Warn,
+                Unwrapped::Refuse => UnwrappedPolicy::Refuse,
+            })
+            .payloads(match asked.payloads {
+                Payloads::All => PayloadPolicy::All,
+                Payloads::None => PayloadPolicy::None,
+            })
+            .hide(asked.hide.iter().cloned())
+    }
+
+    fn run_model(&mut self, inputs: &Inputs) -> Result<Vec<Array>, ModelError> {
+        let operands: Vec<Option<Array>> = inputs.0.iter().map(|(_, array)| Some(array.clone())).collect();
+        let Some(built) = self.layers.values_mut().next() else {
+            return Err(ModelError::Unknown {
+                what: "layer",
+                name: String::new(),
+            });
+        };
+        call(built, None, &operands)
+    }
+
+    fn run_steps(
+        &mut self,
+        steps: &[Step],
+        outputs: &[String],
+        inputs: &Inputs,
+    ) -> Result<Vec<Array>, ModelError> {
+        let mut values = inputs.values();
+        for step in steps {
+            let results = self.run_step(step, &values)?;
+            if let [only] = &results[..] {
+                values.insert(step.name.clone(), only.clone());
+            }
+            for (place, result) in results.into_iter().enumerate() {
+                values.insert(format!("{}.{place}", step.name), result);
+            }
+        }
+        outputs
+            .iter()
+            .map(|name| {
+                values.get(name).cloned().ok_or_else(|| ModelError::Unknown {
+                    what: "value",
+                    name: name.clone(),
+                })
+            })
+            .collect()
+    }
+
+    fn run_step(&mut self, step: &Step, values: &Values) -> Result<Vec<Array>, ModelError> {
+        let wrong = |error: crate::case::arguments::BindError| ModelError::Mlx {
+            doing: step.name.clone(),
+            message: error.to_string(),
+        };
+        if self.layers.contains_key(&step.callee) {
+            let layer = self.layer_name(&step.callee);
+            let entry = layers::layer(&layer);
+            let arguments = match entry {
+                Some(entry) => step.arguments.bind_call(&entry.signature).map_err(wrong)?,
+                // A container takes one array.
+                None => step.arguments.bind_call(&CONTAINER).map_err(wrong)?,
+            };
+            let signature = entry.map_or(&CONTAINER, |entry| &entry.signature);
+            let bound = Bound::new(&step.callee, &arguments, values);
+            let operands = signature
+                .operands()
+                .map(|parameter| bound.optional::<super::arguments::kinds::Array>(parameter.name))
+                .collect::<Result<Vec<_>, _>>()?;
+            let Some(built) = self.layers.get_mut(&step.callee) else {
+                return Err(ModelError::Unknown {
+                    what: "layer",
+                    name: step.callee.clone(),
+                });
+            };
+            return call(built, Some(&step.callee), &operands);
+        }
+        let function = functions::function(&step.callee).ok_or_else(|| ModelError::Unknown {
+            what: "function",
+            name: step.callee.clone(),
+        })?;
+        let arguments: BTreeMap<&'static str, Value> =
+            step.arguments.bind(&function.signature).map_err(wrong)?;
+        function_scope(&step.callee, || {
+            (function.call)(&Bound::new(&step.callee, &arguments, values))
+        })
+    }
+
+    /// The table's name of a declared layer.
+    fn layer_name(&self, declared: &str) -> String {
+        match &self.cell.program {
+            Program::Forward { layers, .. } => layers
+                .get(declared)
+                .map(|spec| spec.name.clone())
+                .unwrap_or_default(),
+            Program::Model(spec) => spec.name.clone(),
+        }
+    }
+}
+
+/// What a container's forward takes.
+static CONTAINER: crate::case::names::Signature = crate::case::names::Signature::new(
+    "container",
+    &[crate::case::names::Parameter::required(
+        "x",
+        crate::case::names::Takes::Array,
+    )],
+);
+
+/// Calls a layer in its scope.
+fn call(built: &mut Built, step: Option<&str>, operands: &[Option<Array>]) -> Result<Vec<Array>, ModelError> {
+    let kind = match built.naming {
+        Naming::Op => ScopeKind::Module(built.class.clone()),
+        Naming::Container => ScopeKind::Container(built.class.clone()),
+    };
+    module_scope(kind, step, || built.forward(operands))
+}

@@ -1,0 +1,17 @@
+//! From a case's program to mlx-rs: tables of layers and functions, building, running.
+//!
+//! [`functions`] and [`layers`] read like lists; widening what a case may say is adding lines to them. A name in a
+//! case is one of theirs, since `case` checks names against their signatures.
+
+mod arguments;
+mod array;
+mod error;
+mod forward;
+pub mod functions;
+pub mod layers;
+mod module;
+mod programs;
+
+pub use array::{data_of, dtype_name, to_array};
+pub use error::ModelError;
+pub use forward::{Inputs, Model};

@@ -1,0 +1,118 @@
+//! Named Rust models: what YAML cannot say.
+//!
+//! Control flow on values, evaluation in the middle of a forward, arrays that a closure brings along. Each is a
+//! module of one array in and one out, and an entry of the table of layers.
+
+use mlx_rs::error::Exception;
+use mlx_rs::module::{Module, ModuleParamMut, ModuleParamRef, ModuleParameters};
+use mlx_rs::nested::NestedHashMap;
+use mlx_rs::{ops, Array};
+
+/// Implements `Module` for a program without parameters, by its function.
+macro_rules! program {
+    ($(#[$about:meta])* $name:ident => $forward:expr) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub struct $name {
+            /// An array that is no parameter: to a capture, one from outside.
+            outer: Array,
+        }
+
+        impl $name {
+            /// The program; its outer array is 3.
+            pub fn new() -> Self {
+                Self { outer: Array::from_f32(3.0) }
+            }
+        }
+
+        impl Module<&Array> for $name {
+            type Output = Array;
+            type Error = Exception;
+
+            fn forward(&mut self, x: &Array) -> Result<Array, Exception> {
+                let run: fn(&Array, &Array) -> Result<Array, Exception> = $forward;
+                run(x, &self.outer)
+            }
+
+            fn training_mode(&mut self, _mode: bool) {}
+        }
+
+        impl ModuleParameters for $name {
+            fn num_parameters(&self) -> usize {
+                0
+            }
+
+            fn parameters(&self) -> ModuleParamRef<'_> {
+                NestedHashMap::new()
+            }
+
+            fn parameters_mut(&mut self) -> ModuleParamMut<'_> {
+                NestedHashMap::new()
+            }
+
+            fn trainable_parameters(&self) -> ModuleParamRef<'_> {
+                NestedHashMap::new()
+            }
+
+            fn freeze_parameters(&mut self, _recursive: bool) {}
+
+            fn unfreeze_parameters(&mut self, _recursive: bool) {}
+
+            fn all_frozen(&self) -> Option<bool> {
+                None
+            }
+
+            fn any_frozen(&self) -> Option<bool> {
+                None
+            }
+        }
+    };
+}
+
+program! {
+    /// Multiplies by an array from outside.
+    OuterConstant => |x, outer| ops::multiply(x, outer)
+}
+
+program! {
+    /// Multiplies by an array made from a number inside the forward.
+    InnerLiteral => |x, _| ops::multiply(x, Array::from_f32(3.0))
+}
+
+program! {
+    /// Evaluates in the middle, by `eval`, and goes on.
+    EvaluateMidway => |x, _| {
+        let doubled = ops::add(x, x)?;
+        doubled.eval()?;
+        ops::exp(&doubled)
+    }
+}
+
+program! {
+    /// Branches on a value, which evaluates it.
+    BranchOnItem => |x, _| {
+        let total = ops::sum(x, None)?;
+        let y = if total.item_exact::<f32>() > 0.0 { ops::exp(x)? } else { ops::negative(x)? };
+        ops::multiply(&y, &total)
+    }
+}
+
+program! {
+    /// Reads data, and prints, in the middle.
+    ReadMidway => |x, _| {
+        let y = ops::exp(x)?;
+        let _read = y.as_slice::<f32>().first().copied();
+        let z = ops::add(&y, x)?;
+        let _printed = format!("{z}");
+        ops::negative(&z)
+    }
+}
+
+program! {
+    /// Hides an operation's result from the graph by evaluating it before it is used.
+    NormEvaluated => |x, _| {
+        let norm = mlx_rs::linalg::norm_l2(x, mlx_rs::linalg::NormOptions::default())?;
+        norm.eval()?;
+        ops::divide(x, &norm)
+    }
+}

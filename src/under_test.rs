@@ -1,0 +1,88 @@
+//! The backend under test, put together: the one place where the suite meets what traces a cell.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use mlx_sys::raw;
+
+use crate::capability::CAPABILITIES;
+use crate::case::names::Names;
+use crate::harness::backend::{Backend, Fact};
+use crate::harness::in_process::InProcess;
+use crate::model::{functions, layers};
+use crate::vocabulary::Device;
+
+/// The version of mlx-rs that the manifest pins; a test holds it against the lock file.
+pub const MLX_RS_VERSION: &str = "0.33.0";
+
+/// The backend that the commands and the trials run against.
+pub fn backend() -> Backend {
+    Backend {
+        names: Names {
+            layers: layers::SIGNATURES,
+            functions: functions::SIGNATURES,
+            capabilities: CAPABILITIES,
+        },
+        device: device(),
+        runner: Arc::new(InProcess),
+        facts: facts(),
+    }
+}
+
+/// The column of the scorecard that this build speaks for.
+fn device() -> Device {
+    if cfg!(target_os = "macos") {
+        Device::MacosMetal
+    } else if cfg!(any(feature = "cuda-12", feature = "cuda-13")) {
+        Device::LinuxCuda
+    } else {
+        Device::LinuxCpu
+    }
+}
+
+fn facts() -> Vec<Fact> {
+    let operations = mlx_sys::FUNCTIONS
+        .iter()
+        .filter(|function| function.class == mlx_sys::function::Class::Operation)
+        .count();
+    vec![
+        Fact::new("assay", env!("CARGO_PKG_VERSION")),
+        Fact::new("mlx", mlx_version()),
+        Fact::new("mlx-rs", MLX_RS_VERSION),
+        Fact::new(
+            "observed",
+            format!(
+                "{} functions, {operations} of them operations",
+                mlx_sys::FUNCTIONS.len()
+            ),
+        ),
+        Fact::new("device", device()),
+    ]
+}
+
+/// The version that the loaded MLX says it is.
+fn mlx_version() -> String {
+    // SAFETY: a fresh string, read while it lives and freed after.
+    unsafe {
+        let mut text = raw::mlx_string_new();
+        let version = match raw::mlx_version(&mut text) {
+            0 => CStr::from_ptr(raw::mlx_string_data(text))
+                .to_string_lossy()
+                .into_owned(),
+            _ => "unknown".to_string(),
+        };
+        raw::mlx_string_free(text);
+        version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_mlx_rs_is_the_locked_one() {
+        let lock = include_str!("../Cargo.lock");
+        assert!(lock.contains(&format!("name = \"mlx-rs\"\nversion = \"{MLX_RS_VERSION}\"")));
+    }
+}

@@ -1,0 +1,80 @@
+//! The binary, as a person or a script calls it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn assay(root: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.arg("--root").arg(root).args(arguments).env_remove("CI");
+    command.output().expect("the binary starts")
+}
+
+fn said(output: &Output) -> String {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    String::from_utf8(text).expect("UTF-8")
+}
+
+fn root_with(file: &str, text: &str) -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let path = root.path().join(file);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    std::fs::write(path, text).expect("written");
+    root
+}
+
+const CASE: &str = "inputs: {x: {shape: [3]}}\nmodel: gelu\nexpect: {}\n";
+
+#[test]
+fn misuse_ends_with_2() {
+    let root = root_with("cases/a/b.yaml", CASE);
+    for arguments in [
+        &["fly"][..],
+        &["show", "a::c"],
+        &["run", "nothing"],
+        &["list", "nothing"],
+        &["accept"],
+    ] {
+        let output = assay(root.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
+    }
+    assert!(said(&assay(root.path(), &["show", "a::c"])).contains("did you mean  a::b"));
+}
+
+#[test]
+fn a_broken_case_ends_with_3_and_points_at_the_line() {
+    let root = root_with(
+        "cases/a.yaml",
+        "inputs: {x: {shape: [3]}}\nmodel: gleu\nexpect: {}\n",
+    );
+    for command in ["check", "list", "run"] {
+        let output = assay(root.path(), &[command]);
+        assert_eq!(output.status.code(), Some(3), "{command}: {}", said(&output));
+        assert!(said(&output).contains("cases/a.yaml:2:8"), "{}", said(&output));
+        assert!(said(&output).contains("did you mean `gelu`"), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_new_case_is_right_as_it_stands_and_never_replaces_one() {
+    let root = root_with("cases/a.yaml", CASE);
+    for kind in ["model", "refusal"] {
+        let id = format!("mine::{kind}");
+        let made = assay(root.path(), &["new", &id, "--kind", kind]);
+        assert_eq!(made.status.code(), Some(0), "{}", said(&made));
+        assert_eq!(assay(root.path(), &["new", &id]).status.code(), Some(2));
+    }
+    let output = assay(root.path(), &["check"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(assay(root.path(), &["new", "../out"]).status.code(), Some(2));
+}
+
+#[test]
+fn lists_are_for_programs_too() {
+    let root = root_with("cases/a/b.yaml", CASE);
+    assert_eq!(said(&assay(root.path(), &["list"])), "a::b\n");
+    let json = said(&assay(root.path(), &["list", "--format", "json"]));
+    assert_eq!(
+        json,
+        "{\"cell\":\"a::b\",\"file\":\"cases/a/b.yaml\",\"covers\":[]}\n"
+    );
+}

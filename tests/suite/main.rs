@@ -1,0 +1,13 @@
+//! Tests of what the suite promises to people: the case language, its messages, the scorecard's life, the page.
+//!
+//! One binary, since linking is most of what a test binary costs.
+
+mod block;
+mod cases;
+mod commands;
+mod grammar;
+mod messages;
+mod names;
+mod page;
+mod scorecard;
+mod stand_in;
