@@ -411,7 +411,7 @@ fn say(text: &str) {
 }
 
 extern "C" {
-    fn atexit(callback: extern "C" fn()) -> c_int;
+    fn atexit(callback: Option<unsafe extern "C" fn()>) -> c_int;
 }
 
 /// Has the counts reported when the process ends.
@@ -419,14 +419,14 @@ fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         // SAFETY: the callback uses statics alone.
-        if unsafe { atexit(report) } != 0 {
+        if unsafe { atexit(Some(report)) } != 0 {
             say("witness: cannot report at the end of the process\n");
             std::process::abort();
         }
     });
 }
 
-extern "C" fn report() {
+unsafe extern "C" fn report() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if REPORTED.swap(true, Ordering::Relaxed) {
         return;
