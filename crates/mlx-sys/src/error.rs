@@ -6,19 +6,21 @@
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void, CStr};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use crate::raw;
 
 /// The handler that the program set, with its data.
 struct Handler {
-    call: raw::mlx_error_handler_func,
+    call: unsafe extern "C" fn(*const c_char, *mut c_void),
     data: *mut c_void,
     destroy: Option<unsafe extern "C" fn(*mut c_void)>,
 }
 
 // SAFETY: mlx-c itself calls the handler with its data from any thread; this only keeps both.
 unsafe impl Send for Handler {}
+// SAFETY: as above.
+unsafe impl Sync for Handler {}
 
 impl Drop for Handler {
     fn drop(&mut self) {
@@ -29,7 +31,8 @@ impl Drop for Handler {
     }
 }
 
-static PROGRAM: Mutex<Option<Handler>> = Mutex::new(None);
+/// Shared with the calls under way, which another thread's new handler must not pull the data from under.
+static PROGRAM: Mutex<Option<Arc<Handler>>> = Mutex::new(None);
 static INSTALLED: Once = Once::new();
 
 thread_local! {
@@ -48,12 +51,19 @@ pub unsafe extern "C" fn mlx_set_error_handler(
     dtor: Option<unsafe extern "C" fn(*mut c_void)>,
 ) {
     install();
-    let handler = handler.is_some().then_some(Handler {
-        call: handler,
-        data,
-        destroy: dtor,
+    let handler = handler.map(|call| {
+        Arc::new(Handler {
+            call,
+            data,
+            destroy: dtor,
+        })
     });
-    *PROGRAM.lock().unwrap_or_else(PoisonError::into_inner) = handler;
+    let replaced = {
+        let mut program = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *program, handler)
+    };
+    // Not under the lock: what destroys its data may set another handler, or report an error.
+    drop(replaced);
 }
 
 /// Runs `f` and gives the message of the last error that MLX reported on this thread meanwhile.
@@ -89,17 +99,11 @@ unsafe extern "C" fn dispatch(message: *const c_char, _data: *mut c_void) {
     if collected {
         return;
     }
-    let program = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner);
-    match program
-        .as_ref()
-        .and_then(|handler| handler.call.map(|call| (call, handler.data)))
-    {
-        Some((call, data)) => {
-            // Not under the lock: a handler may set another one.
-            drop(program);
-            // SAFETY: what the program gave to `mlx_set_error_handler`.
-            unsafe { call(message, data) };
-        }
+    // Not under the lock: a handler may set another one.
+    let program = PROGRAM.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match program {
+        // SAFETY: what the program gave to `mlx_set_error_handler`; the data lives as long as `handler`.
+        Some(handler) => unsafe { (handler.call)(message, handler.data) },
         None => {
             // What mlx-c does on its own: whoever sets no handler relies on not going on.
             println!("MLX error: {}", text.to_string_lossy());

@@ -10,6 +10,9 @@
 //! - [`invoke`](mod@invoke): calling a function again from recorded arguments.
 //! - [`raw`]: the plain functions, which nobody observes; among them `mlx_graph_*` (see `native/graph.h`), which read
 //!   MLX's own graph behind the arrays.
+//!
+//! With the feature `witness` every thread has an observer by itself, which holds each call against that graph: for
+//! running a test suite that knows nothing of observers.
 
 #![allow(non_upper_case_globals, non_camel_case_types, non_snake_case)]
 
@@ -34,6 +37,8 @@ mod error;
 pub mod function;
 pub mod invoke;
 pub mod observe;
+#[cfg(feature = "witness")]
+pub mod witness;
 
 pub use compile::{mlx_compile, mlx_detail_compile};
 pub use error::mlx_set_error_handler;

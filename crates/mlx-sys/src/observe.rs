@@ -76,9 +76,19 @@ pub enum Inlining {
     No,
 }
 
+/// Whether a thread is observed without having installed anything.
+const BY_ITSELF: bool = cfg!(feature = "witness");
+
 thread_local! {
-    static OBSERVED: Cell<bool> = const { Cell::new(false) };
+    /// What a wrapper reads: whether there is an observer and nothing silences it. See `refresh`.
+    static OBSERVED: Cell<bool> = const { Cell::new(BY_ITSELF) };
     static OBSERVER: Cell<Option<*const dyn Observer>> = const { Cell::new(None) };
+    /// How many `silently` are under way.
+    static SILENCED: Cell<usize> = const { Cell::new(0) };
+}
+
+fn refresh() {
+    OBSERVED.set(SILENCED.get() == 0 && (BY_ITSELF || OBSERVER.get().is_some()));
 }
 
 /// The thread already has an observer.
@@ -95,7 +105,8 @@ impl std::error::Error for AlreadyObserved {}
 
 /// Keeps an observer installed; dropping it takes the observer off its thread.
 pub struct Guard {
-    observer: Rc<dyn Observer>,
+    /// Keeps alive what `OBSERVER` points to.
+    _observer: Rc<dyn Observer>,
     // Belongs to the thread that it was made on.
     _not_send: PhantomData<*const ()>,
 }
@@ -108,10 +119,8 @@ impl std::fmt::Debug for Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // `take` and not a mere flag: a callback that is under way must not find the observer again.
         OBSERVER.set(None);
-        OBSERVED.set(false);
-        let _ = &self.observer;
+        refresh();
     }
 }
 
@@ -124,23 +133,34 @@ pub fn install(observer: Rc<dyn Observer>) -> Result<Guard, AlreadyObserved> {
     if OBSERVER.get().is_some() {
         return Err(AlreadyObserved);
     }
+    #[cfg(feature = "witness")]
+    crate::witness::gap();
     OBSERVER.set(Some(Rc::as_ptr(&observer)));
-    OBSERVED.set(true);
+    refresh();
     Ok(Guard {
-        observer,
+        _observer: observer,
         _not_send: PhantomData,
     })
 }
 
 /// Runs `f` with this thread's calls unobserved.
 pub fn unobserved<T>(f: impl FnOnce() -> T) -> T {
-    struct Restore(bool);
+    #[cfg(feature = "witness")]
+    crate::witness::gap();
+    silently(f)
+}
+
+fn silently<T>(f: impl FnOnce() -> T) -> T {
+    struct Restore;
     impl Drop for Restore {
         fn drop(&mut self) {
-            OBSERVED.set(self.0 && OBSERVER.get().is_some());
+            SILENCED.set(SILENCED.get() - 1);
+            refresh();
         }
     }
-    let _restore = Restore(OBSERVED.replace(false));
+    SILENCED.set(SILENCED.get() + 1);
+    OBSERVED.set(false);
+    let _restore = Restore;
     f()
 }
 
@@ -152,10 +172,27 @@ pub(crate) fn is_observed() -> bool {
 
 /// Runs a callback of the thread's observer, with observation off inside; `None` where there is none.
 fn with_observer<T>(f: impl FnOnce(&dyn Observer) -> T) -> Option<T> {
-    let observer = OBSERVER.get()?;
-    // SAFETY: the pointer is set only by `install`, whose guard owns the observer and clears the pointer first.
-    let observer = unsafe { &*observer };
-    Some(unobserved(|| f(observer)))
+    let Some(observer) = OBSERVER.get() else {
+        return by_itself(f);
+    };
+    // A callback may drop the guard, and with it the last other owner.
+    // SAFETY: the pointer is that of an `Rc`, whose guard owns it and clears the pointer first.
+    let observer = unsafe {
+        Rc::increment_strong_count(observer);
+        Rc::from_raw(observer)
+    };
+    Some(silently(|| f(&*observer)))
+}
+
+/// As `with_observer`, of a thread that installed none.
+#[cfg(feature = "witness")]
+fn by_itself<T>(f: impl FnOnce(&dyn Observer) -> T) -> Option<T> {
+    Some(silently(|| f(&crate::witness::Witness)))
+}
+
+#[cfg(not(feature = "witness"))]
+fn by_itself<T>(_: impl FnOnce(&dyn Observer) -> T) -> Option<T> {
+    None
 }
 
 /// One observed call: before, the call itself, after.
@@ -166,6 +203,10 @@ pub(crate) fn call(
     run: &mut dyn FnMut() -> c_int,
 ) -> c_int {
     let view = CallView { function, arguments };
+    #[cfg(feature = "witness")]
+    if OBSERVER.get().is_none() {
+        crate::witness::places(&view, results);
+    }
     if let Some(Decision::Refuse(message)) = with_observer(|observer| observer.before(&view)) {
         crate::error::report(&message);
         return 1;

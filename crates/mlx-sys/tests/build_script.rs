@@ -5,6 +5,8 @@
 
 #[path = "../build/cache.rs"]
 mod cache;
+#[path = "../build/codegen/mod.rs"]
+mod codegen;
 #[path = "../build/digest.rs"]
 mod digest;
 #[path = "../build/error.rs"]
@@ -506,5 +508,87 @@ mod messages {
             "{}",
             offline.remedy()
         );
+    }
+}
+
+mod generated {
+    use super::*;
+    use codegen::CodegenError;
+
+    /// A C function for the bindings: its parameters, and what it returns.
+    fn declared(name: &str, parameters: &str) -> String {
+        format!("extern \"C\" {{ pub fn {name}({parameters}) -> ::std::os::raw::c_int; }}\n")
+    }
+
+    /// mlx-c's bindings as they were generated for this very build, with more declarations.
+    fn generate(name: &str, more: &str, roles: Option<&str>) -> Result<String, CodegenError> {
+        let folder = folder(name);
+        let bindings = folder.join("bindings.rs");
+        let text = fs::read_to_string(Path::new(env!("OUT_DIR")).join("bindings.rs")).unwrap();
+        fs::write(&bindings, text + more).unwrap();
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("roles.toml");
+        let roles_file = folder.join("roles.toml");
+        let text = fs::read_to_string(own).unwrap();
+        fs::write(&roles_file, text + roles.unwrap_or_default()).unwrap();
+        codegen::generate(&bindings, &roles_file, &folder)?;
+        Ok(fs::read_to_string(folder.join("observed.rs")).unwrap())
+    }
+
+    #[test]
+    fn the_wrappers_are_the_same_for_the_same_bindings() {
+        let again = generate("same", "", None).unwrap();
+        let built = fs::read_to_string(Path::new(env!("OUT_DIR")).join("observed.rs")).unwrap();
+        assert!(again == built);
+    }
+
+    #[test]
+    fn a_new_operation_is_noticed_by_the_number() {
+        let more = declared("mlx_new", "res: *mut mlx_array, a: mlx_array, s: mlx_stream");
+        let error = generate("number", &more, None).unwrap_err();
+        assert!(
+            matches!(error, CodegenError::OperationCount { found: 335 }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_yields_arrays_and_is_no_operation_must_be_named() {
+        for (folder, parameters) in [
+            ("array", "out: *mut mlx_array, a: mlx_array"),
+            ("vector", "a: mlx_array, res: *mut mlx_vector_array"),
+            ("map", "res: *mut mlx_map_string_to_array, s: mlx_stream"),
+        ] {
+            let error = generate(folder, &declared("mlx_new", parameters), None).unwrap_err();
+            assert!(matches!(error, CodegenError::Classify(_)), "{error}");
+            assert!(error.to_string().contains("mlx_new yields arrays"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_operation_with_an_argument_of_a_new_type_fails() {
+        let parameters = "res: *mut mlx_array, a: mlx_array, how: mlx_new_kind, s: mlx_stream";
+        let error = generate("type", &declared("mlx_new", parameters), None).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("parameter how of the operation mlx_new"), "{text}");
+        let parameters =
+            "res: *mut mlx_array, a: mlx_array, axes: *const ::std::os::raw::c_int, s: mlx_stream";
+        let error = generate("length", &declared("mlx_new", parameters), None).unwrap_err();
+        assert!(error.to_string().contains("axes_num"), "{error}");
+    }
+
+    #[test]
+    fn a_role_that_matches_nothing_or_is_none_fails() {
+        for (folder, line, message) in [
+            ("vanished", "mlx_gone.a = \"index\"", "mlx_gone.a matches no"),
+            (
+                "not-an-operand",
+                "mlx_take_axis.axis = \"index\"",
+                "matches no array operand",
+            ),
+            ("no-role", "mlx_add.a = \"divider\"", "the roles are"),
+        ] {
+            let error = generate(folder, "", Some(&format!("\n[functions]\n{line}\n"))).unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+        }
     }
 }

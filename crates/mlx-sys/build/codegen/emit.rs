@@ -147,6 +147,13 @@ fn wrapper(index: usize, function: &Function) -> TokenStream {
         },
     };
     quote! {
+        /// As in mlx-c; shown to this thread's observer.
+        ///
+        /// # Safety
+        ///
+        /// As for the C function: valid handles, and pointers to as much as they are said to point to.
+        // The C function's own arguments, however many.
+        #[allow(clippy::too_many_arguments)]
         #[inline]
         pub unsafe extern "C" fn #name(#inputs) #output {
             if !crate::observe::is_observed() {
