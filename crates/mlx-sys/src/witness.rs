@@ -178,6 +178,7 @@ impl State {
         }
         let mut graph = raw::mlx_subgraph {
             ctx: std::ptr::null_mut(),
+            index: 0,
         };
         // SAFETY: valid handles; the callback takes the map back as what it is, and it outlives the call.
         let status = unsafe {

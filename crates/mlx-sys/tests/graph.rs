@@ -34,6 +34,7 @@ impl Graph {
         let mut known = Known(known);
         let mut graph = raw::mlx_subgraph {
             ctx: std::ptr::null_mut(),
+            index: 0,
         };
         let status = unsafe {
             raw::mlx_graph_subgraph(
@@ -326,6 +327,7 @@ mod subgraph {
         let empty = Array::empty();
         let mut graph = raw::mlx_subgraph {
             ctx: std::ptr::null_mut(),
+            index: 0,
         };
         let mut known = Known(&[]);
         let context = (&raw mut known).cast();

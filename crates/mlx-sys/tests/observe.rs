@@ -428,6 +428,7 @@ fn last_primitive(array: &Array) -> String {
     unsafe {
         let mut graph = raw::mlx_subgraph {
             ctx: std::ptr::null_mut(),
+            index: 0,
         };
         assert_eq!(
             raw::mlx_graph_subgraph(&mut graph, &array.0, 1, Some(unknown), std::ptr::null_mut()),
