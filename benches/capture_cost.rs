@@ -55,6 +55,7 @@ fn transformer() -> Result<(), Box<dyn Error>> {
             let (model, input) = traced.parts();
             let trace = trace(model, input).expect("the Transformer runs");
             evaluate_outputs(&trace);
+            trace
         },
     );
     report("transformer: plain inlined -> traced", &pairs, Some(1.05));
@@ -103,6 +104,7 @@ fn mlp() -> Result<(), Box<dyn Error>> {
         || {
             let trace = trace(&mut traced, &x).expect("mlp100 runs");
             evaluate_outputs(&trace);
+            trace
         },
     );
     report("mlp100: plain inlined -> traced", &pairs, Some(1.10));
@@ -119,8 +121,9 @@ fn elementwise() -> Result<(), Box<dyn Error>> {
     };
     let traced = |policy| {
         let session = Session::new().payloads(policy);
-        let (_trace, y) = session.run(&x, || elementwise_1024(&x)).expect("additions run");
+        let (trace, y) = session.run(&x, || elementwise_1024(&x)).expect("additions run");
         y.eval().expect("additions run");
+        (trace, y)
     };
     let pairs = paired(60, plain, || traced(PayloadPolicy::None));
     report("elementwise_1024: plain -> no payloads kept", &pairs, Some(1.2));
@@ -133,8 +136,8 @@ fn elementwise() -> Result<(), Box<dyn Error>> {
         f();
         memory::peak_memory().map_or(f64::NAN, |bytes| bytes as f64)
     };
-    let base = peak(&plain);
-    let none = peak(&|| traced(PayloadPolicy::None));
+    let base = peak(&|| plain());
+    let none = peak(&|| drop(traced(PayloadPolicy::None)));
     println!(
         "elementwise_1024: peak memory, no payloads kept  {:.1} MiB -> {:.1} MiB   ratio {:.3}  (at most 1.20: {})",
         base / f64::from(1 << 20),

@@ -27,8 +27,8 @@ impl TransformerCase {
             .decoder_layer_count(2_usize)
             .build()?;
         <Transformer as Module<TransformerInput<'_>>>::training_mode(&mut model, false);
-        let source = random::normal::<f32>(&[1, 10, 64], None, None, None)?;
-        let target = random::normal::<f32>(&[1, 6, 64], None, None, None)?;
+        let source = random::normal::<f32>(&[4, 16, 64], None, None, None)?;
+        let target = random::normal::<f32>(&[4, 12, 64], None, None, None)?;
         let mask = Array::from_f32(0.0);
         mlx_rs::transforms::eval_params(mlx_rs::module::ModuleParameters::parameters(&model))?;
         mlx_rs::transforms::eval([&source, &target, &mask])?;

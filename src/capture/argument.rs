@@ -14,7 +14,7 @@ pub enum Recorded {
     /// An array, possibly absent.
     Array(Option<ValueId>),
     /// A list of arrays.
-    Arrays(Vec<ValueId>),
+    Arrays(Box<[ValueId]>),
     /// A truth value.
     Bool(bool),
     /// A C `int`.
@@ -36,7 +36,7 @@ pub enum Recorded {
     /// Integers.
     Ints(SmallVec<[c_int; 4]>),
     /// 64-bit integers.
-    Int64s(SmallVec<[i64; 4]>),
+    Int64s(Box<[i64]>),
     /// An integer or nothing.
     OptionalInt(Option<c_int>),
     /// A float or nothing.
@@ -90,7 +90,7 @@ impl Recorded {
             Argument::FftNorm(value) => Self::FftNorm(value),
             Argument::Text(value) => Self::Text(value.map(CString::from)),
             Argument::Ints(values) => Self::Ints(SmallVec::from_slice(values)),
-            Argument::Int64s(values) => Self::Int64s(SmallVec::from_slice(values)),
+            Argument::Int64s(values) => Self::Int64s(values.into()),
             Argument::OptionalInt(value) => Self::OptionalInt(value),
             Argument::OptionalFloat(value) => Self::OptionalFloat(value),
             Argument::OptionalDtype(value) => Self::OptionalDtype(value),

@@ -22,7 +22,8 @@ impl CallId {
 #[derive(Debug)]
 pub struct Call {
     pub(crate) function: &'static Function,
-    pub(crate) arguments: Vec<Recorded>,
+    /// Nearly all functions have at most four, which then lie here and not elsewhere in memory.
+    pub(crate) arguments: SmallVec<[Recorded; 4]>,
     /// Results by what they are, flattened: a list's arrays follow one another.
     pub(crate) results: SmallVec<[ValueId; 1]>,
     pub(crate) scope: Option<ScopeId>,

@@ -56,10 +56,15 @@ pub(super) struct State {
 
 impl Recorder {
     pub(super) fn new(payloads: PayloadPolicy, hidden: Vec<String>) -> Self {
+        // Room for a small model from the start: growing step by step copies what is there each time.
         Self {
             state: RefCell::new(State {
                 payloads,
                 hidden,
+                values: Vec::with_capacity(512),
+                tokens: Vec::with_capacity(512),
+                calls: Vec::with_capacity(256),
+                index: FxHashMap::with_capacity_and_hasher(512, Default::default()),
                 ..State::default()
             }),
         }
@@ -175,12 +180,14 @@ impl State {
     /// Ends the watch on identities: no array is looked up any more.
     pub(super) fn forget_identities(&mut self) {
         self.index.clear();
+        self.book.forget();
         self.tokens.clear();
     }
 
     fn add(&mut self, id: ArrayId, array: mlx_array, origin: Origin) -> ValueId {
         let value = number(self.values.len());
         self.index.insert(id, value);
+        self.book.know(array, value.0);
         self.tokens.push(Token::of_raw(array));
         // SAFETY: `id` was read from the handle, so it is valid and not empty; shape and dtype are copied.
         let (shape, dtype, payload) = unsafe {
@@ -230,15 +237,10 @@ impl State {
             return false;
         }
         let mut between = Vec::new();
-        let index = &self.index;
         // SAFETY: the handles shown are valid during the visit; a shared one is kept.
-        let ancestors = graph::ancestors(
-            array,
-            &mut |id| index.get(&id).map(|value| value.0),
-            &mut |array| {
-                between.push(unsafe { graph::share(array) });
-            },
-        );
+        let ancestors = self
+            .book
+            .ancestors(array, &mut |array| between.push(unsafe { graph::share(array) }));
         if ancestors.known.is_empty() {
             return false;
         }
@@ -329,7 +331,7 @@ impl State {
 
     fn record(&mut self, call: &CallView<'_>, results: &[Output]) {
         let id = CallId(self.calls.len() as u32);
-        let mut arguments = Vec::with_capacity(call.arguments.len());
+        let mut arguments = SmallVec::with_capacity(call.arguments.len());
         for (parameter, argument) in call.function.parameters.iter().zip(call.arguments) {
             let place = || {
                 format!(
@@ -353,16 +355,16 @@ impl State {
             arguments.push(recorded);
         }
         let handles = result_handles(results);
-        let index = &self.index;
-        let page = match self
-            .book
-            .read(&handles, &mut |id| index.get(&id).map(|value| value.0))
-        {
-            Ok(page) => Some(page),
-            Err(error) => {
-                self.failure.get_or_insert(error);
-                None
-            }
+        let page = match call.function.class {
+            // Made from data of the host: nothing stands behind it.
+            Class::Constructor => None,
+            _ => match self.book.read(&handles) {
+                Ok(page) => Some(page),
+                Err(error) => {
+                    self.failure.get_or_insert(error);
+                    None
+                }
+            },
         };
         let mut ids = SmallVec::with_capacity(handles.len());
         for (index, &handle) in handles.iter().enumerate() {

@@ -21,10 +21,6 @@ impl ArrayId {
     pub fn of(array: &Array) -> Option<Self> {
         Self::of_raw(array.as_ptr())
     }
-
-    pub(super) fn from_address(address: usize) -> Self {
-        Self(address)
-    }
 }
 
 /// Keeps an array's identity from being given to another array, while the array's data may go.

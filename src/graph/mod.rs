@@ -17,4 +17,4 @@ pub use compare::{compare, Difference};
 pub use error::GraphError;
 pub use identity::{ArrayId, Token};
 pub use memory::{from_bytes, read, respan, span};
-pub use subgraph::{ancestors, Ancestors, Book, Page, Step, Subgraph};
+pub use subgraph::{Ancestors, Book, Page, Step, Subgraph};

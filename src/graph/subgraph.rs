@@ -8,7 +8,6 @@ use mlx_sys::raw::{self, mlx_array};
 
 use super::array::list;
 use super::error::{check, GraphError};
-use super::identity::ArrayId;
 
 /// The subgraphs of many calls, kept together: one is read for every observed call.
 #[derive(Debug)]
@@ -40,37 +39,63 @@ impl Book {
         Self(unsafe { raw::mlx_graph_book_new() })
     }
 
-    /// Reads the graph behind `results`, down to the arrays that `known` has a number for.
+    /// From here on walks stop at `array`, under `number`. The caller keeps its identity unique: see
+    /// [`Token`](super::Token).
+    pub fn know(&mut self, array: mlx_array, number: u32) {
+        // SAFETY: a valid handle; only its identity is kept.
+        unsafe { raw::mlx_graph_book_know(self.0, array, i64::from(number)) };
+    }
+
+    /// No array is known any more; the subgraphs stay.
+    pub fn forget(&mut self) {
+        // SAFETY: a valid book.
+        unsafe { raw::mlx_graph_book_forget(self.0) };
+    }
+
+    /// Reads the graph behind `results`, down to the arrays that are known.
     ///
     /// # Errors
     ///
     /// An empty handle among the results, or no memory.
-    pub fn read(
-        &mut self,
-        results: &[mlx_array],
-        known: &mut dyn FnMut(ArrayId) -> Option<u32>,
-    ) -> Result<Page, GraphError> {
-        let mut context = Walk {
-            known,
-            visit: &mut |_| (),
-        };
+    pub fn read(&mut self, results: &[mlx_array]) -> Result<Page, GraphError> {
         let mut graph = raw::mlx_subgraph {
             ctx: std::ptr::null_mut(),
             index: 0,
         };
-        // SAFETY: `context` outlives the call, and the callback takes it back as what it is.
-        let status = unsafe {
-            raw::mlx_graph_book_add(
-                &mut graph,
-                self.0,
-                results.as_ptr(),
-                results.len(),
-                Some(call_known),
-                (&raw mut context).cast(),
-            )
-        };
+        // SAFETY: valid handles of the length passed.
+        let status = unsafe { raw::mlx_graph_book_add(&mut graph, self.0, results.as_ptr(), results.len()) };
         check(status, "reading the graph behind a call")?;
         Ok(Page(graph.index))
+    }
+
+    /// Walks from `array` to the known arrays, and shows the unknown ones that have a producer, the array itself
+    /// included, to `visit`.
+    pub fn ancestors(&self, array: mlx_array, visit: &mut dyn FnMut(mlx_array)) -> Ancestors {
+        let mut unknown = 0;
+        let mut count = |array: mlx_array| {
+            unknown += 1;
+            visit(array);
+        };
+        let mut context = Visit(&mut count);
+        let mut found = vec![0_i64; 16];
+        // SAFETY: `context` outlives the call; `found` has the length passed. The walk changes nothing, so a second one
+        // with more room finds the same; its visits are not counted again.
+        let total = unsafe {
+            let context: *mut c_void = (&raw mut context).cast();
+            let (data, room) = (found.as_mut_ptr(), found.len());
+            let total = raw::mlx_graph_book_ancestors(self.0, array, Some(call_visit), context, data, room);
+            if total > room {
+                found.resize(total, 0);
+                raw::mlx_graph_book_ancestors(self.0, array, None, context, found.as_mut_ptr(), total);
+            }
+            total
+        };
+        found.truncate(total);
+        // The numbers are those that `know` was given.
+        Ancestors {
+            known: found.into_iter().map(|number| number as u32).collect(),
+            unknown,
+        }
     }
 
     /// The subgraph at a place that this book's [`read`](Self::read) gave.
@@ -112,7 +137,7 @@ pub struct Step {
 impl Subgraph<'_> {
     /// The numbers of the known arrays that the results really depend on, in the order met.
     pub fn boundary(&self) -> Vec<u32> {
-        // SAFETY: indexes in range of a valid program. The numbers came from `known`, so they fit.
+        // SAFETY: indexes in range of a valid program. The numbers are those that `know` was given.
         unsafe {
             (0..raw::mlx_graph_boundary_size(self.raw))
                 .map(|index| raw::mlx_graph_boundary_item(self.raw, index) as u32)
@@ -196,71 +221,13 @@ pub struct Ancestors {
     pub unknown: usize,
 }
 
-/// Walks from `array` to the arrays that `known` has a number for, and shows the unknown ones that have a producer,
-/// the array itself included, to `visit`.
-pub fn ancestors(
-    array: mlx_array,
-    known: &mut dyn FnMut(ArrayId) -> Option<u32>,
-    visit: &mut dyn FnMut(mlx_array),
-) -> Ancestors {
-    let mut unknown = 0;
-    let mut count = |array: mlx_array| {
-        unknown += 1;
-        visit(array);
-    };
-    let mut context = Walk {
-        known,
-        visit: &mut count,
-    };
-    let mut found = vec![0_i64; 16];
-    // SAFETY: `context` outlives the call; `found` has the length passed. The walk changes nothing, so a second one
-    // with more room finds the same; its visits are not counted again.
-    let total = unsafe {
-        let context: *mut c_void = (&raw mut context).cast();
-        let total = raw::mlx_graph_ancestors(
-            array,
-            Some(call_known),
-            Some(call_visit),
-            context,
-            found.as_mut_ptr(),
-            found.len(),
-        );
-        if total > found.len() {
-            found.resize(total, 0);
-            raw::mlx_graph_ancestors(
-                array,
-                Some(call_known),
-                None,
-                context,
-                found.as_mut_ptr(),
-                found.len(),
-            );
-        }
-        total
-    };
-    found.truncate(total);
-    Ancestors {
-        known: found.into_iter().map(|number| number as u32).collect(),
-        unknown,
-    }
-}
-
-/// The callbacks of a walk.
-struct Walk<'a> {
-    known: &'a mut dyn FnMut(ArrayId) -> Option<u32>,
-    visit: &'a mut dyn FnMut(mlx_array),
-}
-
-unsafe extern "C" fn call_known(context: *mut c_void, id: usize) -> i64 {
-    // SAFETY: `context` is the `Walk` that the caller in this file passed, used by nobody else meanwhile.
-    let walk = unsafe { &mut *context.cast::<Walk<'_>>() };
-    (walk.known)(ArrayId::from_address(id)).map_or(-1, i64::from)
-}
+/// The callback of a walk.
+struct Visit<'a>(&'a mut dyn FnMut(mlx_array));
 
 unsafe extern "C" fn call_visit(context: *mut c_void, array: mlx_array) {
-    // SAFETY: as above.
-    let walk = unsafe { &mut *context.cast::<Walk<'_>>() };
-    (walk.visit)(array);
+    // SAFETY: `context` is the `Visit` that the caller in this file passed, used by nobody else meanwhile.
+    let visit = unsafe { &mut *context.cast::<Visit<'_>>() };
+    (visit.0)(array);
 }
 
 /// A copy of a C array.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <new>
 #include <string>
@@ -51,6 +52,63 @@ std::weak_ptr<void>& weak(mlx_graph_token* token) {
 
 using Slot = uint32_t;
 
+// Descriptors are aligned and lie apart, so the low bits of an id say nothing: multiply (by 2^64 over the golden ratio,
+// after Knuth) and take the high ones.
+size_t spread(uintptr_t id) {
+  return static_cast<size_t>((static_cast<uint64_t>(id) * 0x9e3779b97f4a7c15ull) >> 32);
+}
+
+// From array id to a number: an open table that only grows.
+class Numbers {
+ public:
+  // The number, or -1.
+  int64_t find(uintptr_t id) const {
+    for (auto at = spread(id) & mask();; at = (at + 1) & mask()) {
+      const auto& entry = entries_[at];
+      if (entry.id == id) {
+        return entry.number;
+      }
+      if (entry.id == 0) {
+        return -1;
+      }
+    }
+  }
+
+  void insert(uintptr_t id, int64_t number) {
+    if (2 * ++used_ > entries_.size()) {
+      auto old = std::move(entries_);
+      entries_.assign(2 * old.size(), Entry{});
+      for (const auto& entry : old) {
+        if (entry.id) {
+          put(entry);
+        }
+      }
+    }
+    put({id, number});
+  }
+
+ private:
+  struct Entry {
+    uintptr_t id = 0;
+    int64_t number = 0;
+  };
+
+  size_t mask() const {
+    return entries_.size() - 1;
+  }
+
+  void put(const Entry& entry) {
+    auto at = spread(entry.id) & mask();
+    while (entries_[at].id && entries_[at].id != entry.id) {
+      at = (at + 1) & mask();
+    }
+    entries_[at] = entry;
+  }
+
+  std::vector<Entry> entries_ = std::vector<Entry>(256);
+  size_t used_ = 0;
+};
+
 // From array id to slot, for one walk. An open table whose entries carry the walk's number, so that a new walk starts
 // empty without clearing anything.
 class Slots {
@@ -64,7 +122,7 @@ class Slots {
   }
 
   const Slot* find(uintptr_t id) const {
-    for (auto at = place(id);; at = (at + 1) & mask()) {
+    for (auto at = spread(id) & mask();; at = (at + 1) & mask()) {
       const auto& entry = entries_[at];
       if (entry.walk != walk_) {
         return nullptr;
@@ -93,14 +151,8 @@ class Slots {
     return entries_.size() - 1;
   }
 
-  // Descriptors are aligned and lie apart, so the low bits say nothing: multiply (Knuth's golden ratio) and take the
-  // high ones.
-  size_t place(uintptr_t id) const {
-    return static_cast<size_t>((static_cast<uint64_t>(id) * 0x9e3779b97f4a7c15ull) >> 32) & mask();
-  }
-
   void put(uintptr_t id, Slot slot) {
-    auto at = place(id);
+    auto at = spread(id) & mask();
     while (entries_[at].walk == walk_ && entries_[at].id != id) {
       at = (at + 1) & mask();
     }
@@ -125,14 +177,14 @@ class Slots {
 struct Step {
   std::shared_ptr<mx::Primitive> primitive;
   // Places in the book's flat lists.
-  size_t first_input;
-  size_t first_output;
+  uint32_t first_input;
+  uint32_t first_output;
   uint32_t inputs;
   uint32_t outputs;
 };
 
 struct Output {
-  size_t first_extent;
+  uint32_t first_extent;
   uint32_t extents;
   mx::Dtype dtype;
 };
@@ -149,8 +201,25 @@ struct Program {
   uint32_t results_num;
 };
 
+struct Frame {
+  const mx::array* a;
+  size_t next;
+};
+
+// What a walk needs meanwhile. Kept with the book, so that a walk allocates next to nothing; thread-local variables
+// of a shared library would cost more than the walk.
+struct Scratch {
+  Slots slots;
+  std::vector<Frame> stack;
+  // The slots of the inputs seen so far, of all frames on the stack: each frame's follow one another.
+  std::vector<Slot> gathered;
+};
+
 // Many programs in flat lists, since one is written for every observed call.
 struct Book {
+  Scratch scratch;
+  // The arrays that a walk stops at.
+  Numbers known;
   std::vector<Program> programs;
   // For each program the numbers of its boundary.
   std::vector<int64_t> numbers;
@@ -182,24 +251,30 @@ constexpr Slot kLeaf = 1u << 30;
 constexpr Slot kStep = 2u << 30;
 constexpr Slot kKind = 3u << 30;
 
-struct Frame {
-  const mx::array* a;
-  size_t next;
-};
+// Where the next element of a flat list goes. Four thousand million are more than memory holds of them.
+template <typename T>
+uint32_t place_in(const std::vector<T>& list) {
+  if (list.size() > std::numeric_limits<uint32_t>::max()) {
+    throw std::length_error("the book of subgraphs is full");
+  }
+  return static_cast<uint32_t>(list.size());
+}
 
-thread_local Slots slots;
-thread_local std::vector<Frame> stack;
-
+// `known` gives the number of a known array by id, or a negative number.
+template <typename Known>
 class Writer {
  public:
-  Writer(Book& book, mlx_graph_known known, void* context)
+  Writer(Book& book, const Known& known)
       : book_(book),
         known_(known),
-        context_(context),
+        slots_(book.scratch.slots),
+        stack_(book.scratch.stack),
+        gathered_(book.scratch.gathered),
         program_{book.numbers.size(), book.leaves.size(), book.steps.size(), book.outputs.size(), 0, 0, 0, 0},
         first_input_(book.inputs.size()) {
-    slots.start();
-    stack.clear();
+    slots_.start();
+    stack_.clear();
+    gathered_.clear();
   }
 
   // Takes back what a failed walk has written.
@@ -219,65 +294,84 @@ class Writer {
   }
 
  private:
-  // A walk with a stack of its own, since a closure's graph may be deeper than the thread's stack. The arrays are
+  // A walk with a stack of its own, since a closure's graph may be deeper than the thread's stack_. The arrays are
   // those in the inputs of others, which nobody changes meanwhile.
   void visit(const mx::array& root) {
     if (place(root)) {
       return;
     }
-    stack.push_back({&root, 0});
-    while (!stack.empty()) {
-      auto& frame = stack.back();
+    stack_.push_back({&root, 0});
+    while (!stack_.empty()) {
+      auto& frame = stack_.back();
       const auto& inputs = frame.a->inputs();
       if (frame.next < inputs.size()) {
         const auto& input = inputs[frame.next++];
         if (!place(input)) {
-          stack.push_back({&input, 0});
+          stack_.push_back({&input, 0});
         }
         continue;
       }
-      if (!slots.find(frame.a->id())) {
-        add_step(*frame.a);
-      }
-      stack.pop_back();
+      const auto* a = frame.a;
+      stack_.pop_back();
+      gathered_.push_back(add_step(*a));
     }
   }
 
-  // Gives an array its slot if it needs no step: seen already, known, or a leaf.
+  // Gives an array its slot, and puts it among the gathered ones, if it needs no step: seen already, known, or a leaf.
   bool place(const mx::array& a) {
-    if (slots.find(a.id())) {
+    const auto id = a.id();
+    if (const auto* slot = slots_.find(id)) {
+      gathered_.push_back(*slot);
       return true;
     }
-    if (auto number = known_(context_, a.id()); number >= 0) {
-      slots.insert(a.id(), program_.boundary_num++);
+    if (auto number = known_(id); number >= 0) {
       book_.numbers.push_back(number);
-      return true;
+      return seen(id, program_.boundary_num++);
     }
     if (!a.has_primitive()) {
-      slots.insert(a.id(), kLeaf | program_.leaves_num++);
       book_.leaves.push_back(a);
-      return true;
+      return seen(id, kLeaf | program_.leaves_num++);
     }
     return false;
   }
 
-  void add_step(const mx::array& a) {
-    Step step{
-        a.primitive_ptr(),
-        book_.inputs.size(),
-        book_.outputs.size(),
-        static_cast<uint32_t>(a.inputs().size()),
-        static_cast<uint32_t>(a.siblings().size() + 1)};
-    for (const auto& input : a.inputs()) {
-      book_.inputs.push_back(*slots.find(input.id()));
+  bool seen(uintptr_t id, Slot slot) {
+    slots_.insert(id, slot);
+    gathered_.push_back(slot);
+    return true;
+  }
+
+  // The slot of an array whose inputs are all gathered_. Two frames may stand for one array, if it was met again on
+  // the way down to itself's inputs: the first to come back makes the step.
+  Slot add_step(const mx::array& a) {
+    const auto n = a.inputs().size();
+    const auto first = gathered_.end() - static_cast<std::ptrdiff_t>(n);
+    if (const auto* slot = slots_.find(a.id())) {
+      gathered_.erase(first, gathered_.end());
+      return *slot;
     }
+    book_.steps.push_back({
+        a.primitive_ptr(),
+        place_in(book_.inputs),
+        place_in(book_.outputs),
+        static_cast<uint32_t>(n),
+        static_cast<uint32_t>(a.siblings().size() + 1),
+    });
+    book_.inputs.insert(book_.inputs.end(), first, gathered_.end());
+    gathered_.erase(first, gathered_.end());
+    Slot own = 0;
     auto add = [&](const mx::array& output) {
+      const auto slot = kStep | static_cast<Slot>(book_.outputs.size() - program_.outputs);
+      const bool is_own = output.id() == a.id();
+      if (is_own) {
+        own = slot;
+      }
       // A sibling may be known already, as the result of an earlier call: whoever reads it reads the boundary.
-      if (output.id() == a.id() || known_(context_, output.id()) < 0) {
-        slots.insert(output.id(), kStep | static_cast<Slot>(book_.outputs.size() - program_.outputs));
+      if (is_own || known_(output.id()) < 0) {
+        slots_.insert(output.id(), slot);
       }
       const auto& shape = output.shape();
-      book_.outputs.push_back({book_.extents.size(), static_cast<uint32_t>(shape.size()), output.dtype()});
+      book_.outputs.push_back({place_in(book_.extents), static_cast<uint32_t>(shape.size()), output.dtype()});
       book_.extents.insert(book_.extents.end(), shape.begin(), shape.end());
     };
     if (a.siblings().empty()) {
@@ -287,8 +381,8 @@ class Writer {
         add(output);
       }
     }
-    book_.steps.push_back(std::move(step));
     ++program_.steps_num;
+    return own;
   }
 
   Slot moved(Slot slot) const {
@@ -309,15 +403,17 @@ class Writer {
     }
     book_.first_result.push_back(book_.results.size());
     for (size_t i = 0; i < n; ++i) {
-      book_.results.push_back(moved(*slots.find(get(results[i]).id())));
+      book_.results.push_back(moved(*slots_.find(get(results[i]).id())));
     }
     program_.results_num = static_cast<uint32_t>(n);
     book_.programs.push_back(program_);
   }
 
   Book& book_;
-  mlx_graph_known known_;
-  void* context_;
+  const Known& known_;
+  Slots& slots_;
+  std::vector<Frame>& stack_;
+  std::vector<Slot>& gathered_;
   Program program_;
   size_t first_input_;
 };
@@ -471,7 +567,8 @@ extern "C" int mlx_graph_subgraph(
     void* context) {
   return guarded([&] {
     auto made = std::make_unique<Book>();
-    Writer(*made, known, context).write(results, results_num);
+    auto number = [&](uintptr_t id) { return known(context, id); };
+    Writer(*made, number).write(results, results_num);
     *res = {made.release(), 0};
   });
 }
@@ -488,16 +585,23 @@ extern "C" void mlx_graph_book_free(mlx_subgraph_book b) {
   delete static_cast<Book*>(b.ctx);
 }
 
+extern "C" void mlx_graph_book_know(mlx_subgraph_book b, mlx_array a, int64_t number) {
+  static_cast<Book*>(b.ctx)->known.insert(get(a).id(), number);
+}
+
+extern "C" void mlx_graph_book_forget(mlx_subgraph_book b) {
+  static_cast<Book*>(b.ctx)->known = Numbers();
+}
+
 extern "C" int mlx_graph_book_add(
     mlx_subgraph* res,
     mlx_subgraph_book b,
     const mlx_array* results,
-    size_t results_num,
-    mlx_graph_known known,
-    void* context) {
+    size_t results_num) {
   return guarded([&] {
     auto& pages = *static_cast<Book*>(b.ctx);
-    Writer writer(pages, known, context);
+    auto number = [&](uintptr_t id) { return pages.known.find(id); };
+    Writer writer(pages, number);
     try {
       writer.write(results, results_num);
     } catch (...) {
@@ -602,9 +706,10 @@ extern "C" int mlx_graph_evaluate(mlx_vector_array list) {
   return guarded([&] { mx::eval(mlx_vector_array_get_(list)); });
 }
 
-extern "C" size_t mlx_graph_ancestors(
+template <typename Known>
+static size_t ancestors(
     mlx_array a,
-    mlx_graph_known known,
+    const Known& known,
     mlx_graph_visit visit,
     void* context,
     int64_t* found,
@@ -619,7 +724,7 @@ extern "C" size_t mlx_graph_ancestors(
     if (!seen.insert(next.id()).second) {
       continue;
     }
-    if (auto number = known(context, next.id()); number >= 0) {
+    if (auto number = known(next.id()); number >= 0) {
       numbers.push_back(number);
       continue;
     }
@@ -634,6 +739,27 @@ extern "C" size_t mlx_graph_ancestors(
   std::sort(numbers.begin(), numbers.end());
   std::copy_n(numbers.begin(), std::min(numbers.size(), found_max), found);
   return numbers.size();
+}
+
+extern "C" size_t mlx_graph_ancestors(
+    mlx_array a,
+    mlx_graph_known known,
+    mlx_graph_visit visit,
+    void* context,
+    int64_t* found,
+    size_t found_max) {
+  return ancestors(a, [&](uintptr_t id) { return known(context, id); }, visit, context, found, found_max);
+}
+
+extern "C" size_t mlx_graph_book_ancestors(
+    mlx_subgraph_book b,
+    mlx_array a,
+    mlx_graph_visit visit,
+    void* context,
+    int64_t* found,
+    size_t found_max) {
+  const auto& known = static_cast<Book*>(b.ctx)->known;
+  return ancestors(a, [&](uintptr_t id) { return known.find(id); }, visit, context, found, found_max);
 }
 
 extern "C" int mlx_graph_compare(mlx_graph_difference* res, mlx_array left, mlx_array right) {

@@ -64,20 +64,23 @@ int mlx_graph_subgraph(
     void* context);
 void mlx_graph_subgraph_free(mlx_subgraph graph);
 
-/* Many programs kept together, which costs next to nothing a program. Those that a book gives belong to it: they are
- * not freed on their own. */
+/* Many programs kept together, which costs next to nothing a program, with the arrays that walks stop at. Programs that
+ * a book gives belong to it: they are not freed on their own. */
 typedef struct mlx_subgraph_book_ {
   void* ctx;
 } mlx_subgraph_book;
 mlx_subgraph_book mlx_graph_book_new(void);
 void mlx_graph_book_free(mlx_subgraph_book book);
+/* From here on walks stop at the array, under a number that is not negative. Whoever says so keeps the array's id
+ * from being given to another one (see tokens). */
+void mlx_graph_book_know(mlx_subgraph_book book, mlx_array a, int64_t number);
+/* No array is known any more; the programs stay. */
+void mlx_graph_book_forget(mlx_subgraph_book book);
 int mlx_graph_book_add(
     mlx_subgraph* res,
     mlx_subgraph_book book,
     const mlx_array* results,
-    size_t results_num,
-    mlx_graph_known known,
-    void* context);
+    size_t results_num);
 
 /* Slots of a program: first the boundary, then the leaves, then the outputs of its steps in order. */
 size_t mlx_graph_boundary_size(mlx_subgraph graph);
@@ -102,6 +105,15 @@ typedef void (*mlx_graph_visit)(void* context, mlx_array a);
 size_t mlx_graph_ancestors(
     mlx_array a,
     mlx_graph_known known,
+    mlx_graph_visit visit,
+    void* context,
+    int64_t* found,
+    size_t found_max);
+
+/* The same, where the known arrays are a book's. */
+size_t mlx_graph_book_ancestors(
+    mlx_subgraph_book book,
+    mlx_array a,
     mlx_graph_visit visit,
     void* context,
     int64_t* found,
