@@ -53,6 +53,8 @@ pub enum Takes {
     Bool,
     /// An element type.
     DType,
+    /// An index: places and ranges, one an axis.
+    Index,
     /// Any text.
     Text,
     /// Anything: the table that builds it looks for itself.
@@ -135,6 +137,7 @@ impl Takes {
             Takes::Float => "a number",
             Takes::Bool => "true or false",
             Takes::DType => "an element type",
+            Takes::Index => "an index, as in `-1`, `\"1:3\"`, `...`, `new_axis`, or a list of such",
             Takes::Text => "text",
             Takes::Any => "a value",
         }

@@ -6,6 +6,7 @@ use mlx_rs::{Array, Dtype};
 
 use super::array::dtype_of;
 use super::error::ModelError;
+use crate::case::index::{self, Index};
 use crate::case::names::Takes;
 use crate::case::value::Value;
 use crate::vocabulary::DType;
@@ -94,6 +95,8 @@ pub mod kinds {
     pub enum Bool {}
     /// An element type.
     pub enum DType {}
+    /// Places and ranges, one an axis.
+    pub enum Index {}
     /// A text.
     pub enum Text {}
 }
@@ -183,6 +186,15 @@ impl Take for kinds::DType {
 
     fn take(value: &Value, _: &HashMap<String, Array>) -> Option<Dtype> {
         DType::named(value.as_text()?).map(dtype_of)
+    }
+}
+
+impl Take for kinds::Index {
+    type Rust = Vec<Index>;
+    const TAKES: Takes = Takes::Index;
+
+    fn take(value: &Value, _: &HashMap<String, Array>) -> Option<Vec<Index>> {
+        index::parse(value)
     }
 }
 

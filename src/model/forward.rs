@@ -170,13 +170,15 @@ impl<'a> Model<'a> {
     }
 
     fn run_model(&mut self, inputs: &Inputs) -> Result<Vec<Array>, ModelError> {
-        let operands: Vec<Option<Array>> = inputs.0.iter().map(|(_, array)| Some(array.clone())).collect();
-        let Some(built) = self.layers.values_mut().next() else {
-            return Err(ModelError::Unknown {
-                what: "layer",
-                name: String::new(),
-            });
+        let unknown = || ModelError::Unknown {
+            what: "layer",
+            name: String::new(),
         };
+        let Program::Model(spec) = &self.cell.program else {
+            return Err(unknown());
+        };
+        let operands = operands_of(&spec.name, inputs);
+        let built = self.layers.values_mut().next().ok_or_else(unknown)?;
         call(built, None, &operands)
     }
 
@@ -254,6 +256,21 @@ impl<'a> Model<'a> {
                 .unwrap_or_default(),
             Program::Model(spec) => spec.name.clone(),
         }
+    }
+}
+
+/// The inputs as a layer takes them: by name where it takes several, the only one by any name.
+fn operands_of(layer: &str, inputs: &Inputs) -> Vec<Option<Array>> {
+    let parameters: Vec<_> = layers::layer(layer)
+        .map(|entry| entry.signature.operands().collect())
+        .unwrap_or_default();
+    let named = |name: &str| {
+        let found = inputs.0.iter().find(|(path, _)| path == name);
+        found.map(|(_, array)| array.clone())
+    };
+    match parameters[..] {
+        [] | [_] => inputs.0.iter().map(|(_, array)| Some(array.clone())).collect(),
+        ref several => several.iter().map(|parameter| named(parameter.name)).collect(),
     }
 }
 
