@@ -26,7 +26,9 @@ const BATCH: usize = 64;
 /// On another thread than the capturing one only the function route is left, since primitives hold their thread's
 /// streams; the decisions' routes say so.
 pub fn validate(trace: &Trace) -> Status {
-    if trace.payload_policy() == PayloadPolicy::None || trace.calls().is_empty() {
+    // A trace without calls whose outputs come from a call has lost that call: this is a fault, not an absence.
+    let nothing_computed = trace.calls().is_empty() && coverage::gaps_of_trace(trace).is_empty();
+    if trace.payload_policy() == PayloadPolicy::None || nothing_computed {
         return unavailable(
             trace,
             "there is nothing to replay with: no payloads were kept, or nothing was computed",
@@ -79,6 +81,8 @@ struct Tried {
     parameter: &'static str,
     /// Whether MLX's graph reaches it.
     reached: bool,
+    /// Whether it has elements, and some result has any that could depend on them.
+    has_data: bool,
     proof: Option<Candidate>,
 }
 
@@ -131,6 +135,8 @@ impl<'a> Engine<'a> {
 
     fn plan(&self, id: CallId, call: &Call) -> Plan {
         let reached = call.subgraph().map(|subgraph| subgraph.boundary());
+        // Where no result has an element, nothing can depend on any operand's elements.
+        let carries_data = !call.results().iter().all(|result| is_empty(self.trace, *result));
         let operands = operands(call)
             .into_iter()
             .map(|(operand, value, role, parameter)| Tried {
@@ -139,6 +145,7 @@ impl<'a> Engine<'a> {
                 role,
                 parameter,
                 reached: reached.as_ref().is_none_or(|reached| reached.contains(&value.0)),
+                has_data: carries_data && !is_empty(self.trace, value),
                 proof: None,
             })
             .collect();
@@ -444,7 +451,7 @@ impl<'a> Engine<'a> {
         let unproven = plan
             .operands
             .iter()
-            .find(|tried| tried.reached && tried.proof.is_none());
+            .find(|tried| tried.reached && tried.has_data && tried.proof.is_none());
         if let Some(Tried {
             operand, parameter, ..
         }) = unproven
@@ -457,7 +464,7 @@ impl<'a> Engine<'a> {
                 },
             );
         }
-        if plan.operands.iter().all(|tried| !tried.reached) {
+        if plan.operands.iter().all(|tried| !tried.reached || !tried.has_data) {
             return with(Reason::OperandNotRead, Detail::None);
         }
         let constant = plan.operands.iter().any(|tried| {
@@ -534,6 +541,10 @@ fn operands(call: &Call) -> Vec<(Operand, ValueId, Role, &'static str)> {
         ));
     }
     found
+}
+
+fn is_empty(trace: &Trace, value: ValueId) -> bool {
+    trace.value(value).shape().contains(&0)
 }
 
 /// The smallest extent of a call's first operand, which is what its indices point into.

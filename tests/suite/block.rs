@@ -32,13 +32,11 @@ fn refusal(code: RefusalCode) -> Ending {
 fn expected(shape: &[i32], elements: &[f64]) -> Reference {
     let output = ReferenceOutput {
         shape: shape.to_vec(),
+        dtype: DType::Float16,
         data: Data::Float(elements.to_vec()),
-        tolerance: Tolerance::default(),
+        policy: Policy::Reduction,
     };
-    Reference::Expected {
-        policy: "reduction".into(),
-        outputs: vec![output],
-    }
+    Reference::Expected(vec![output])
 }
 
 /// The design's own example: the sum of 4,096 ones in float16.

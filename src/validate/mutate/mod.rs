@@ -138,7 +138,11 @@ pub fn flagged(status: &Status, fault: Fault) -> Flagged {
 }
 
 fn drop_call(trace: &mut Trace, at: CallId) -> bool {
-    if at.index() >= trace.calls.len() {
+    let Some(call) = trace.calls.get(at.index()) else {
+        return false;
+    };
+    // A call that only gives back its operands makes no value: without it nothing is missing.
+    if !call.results.is_empty() && call.results.iter().all(|result| call.operands().any(|it| it == *result)) {
         return false;
     }
     trace.calls.remove(at.index());
