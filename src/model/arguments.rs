@@ -122,22 +122,19 @@ impl Take for kinds::Arrays {
 
     fn take(value: &Value, values: &HashMap<String, Array>) -> Option<Vec<Array>> {
         match value {
-            Value::List(items) => items
-                .iter()
-                .map(|item| kinds::Array::take(item, values))
-                .collect(),
-            // A structured input by its name: all arrays in it, in order.
-            Value::Text(name) => {
+            Value::List(items) => {
+                let arrays: Option<Vec<Vec<Array>>> =
+                    items.iter().map(|item| kinds::Arrays::take(item, values)).collect();
+                Some(arrays?.concat())
+            }
+            // A value that has parts by its name: all arrays in it, in order.
+            Value::Text(name) if !values.contains_key(name) => {
                 let items: Vec<Array> = (0..)
                     .map_while(|place| values.get(&format!("{name}.{place}")).cloned())
                     .collect();
-                if items.is_empty() {
-                    values.get(name).map(|array| vec![array.clone()])
-                } else {
-                    Some(items)
-                }
+                Some(items).filter(|items| !items.is_empty())
             }
-            _ => None,
+            one => kinds::Array::take(one, values).map(|array| vec![array]),
         }
     }
 }

@@ -198,15 +198,18 @@ impl<'a> Model<'a> {
                 values.insert(format!("{}.{place}", step.name), result);
             }
         }
-        outputs
-            .iter()
-            .map(|name| {
-                values.get(name).cloned().ok_or_else(|| ModelError::Unknown {
+        let mut given = Vec::new();
+        for name in outputs {
+            let found = arrays_of(name, &values);
+            if found.is_empty() {
+                return Err(ModelError::Unknown {
                     what: "value",
                     name: name.clone(),
-                })
-            })
-            .collect()
+                });
+            }
+            given.extend(found);
+        }
+        Ok(given)
     }
 
     fn run_step(&mut self, step: &Step, values: &Values) -> Result<Vec<Array>, ModelError> {
@@ -256,6 +259,16 @@ impl<'a> Model<'a> {
                 .unwrap_or_default(),
             Program::Model(spec) => spec.name.clone(),
         }
+    }
+}
+
+/// The array of a name, or those of its parts, in order, where it has several.
+fn arrays_of(name: &str, values: &Values) -> Vec<Array> {
+    match values.get(name) {
+        Some(array) => vec![array.clone()],
+        None => (0..)
+            .map_while(|place| values.get(&format!("{name}.{place}")).cloned())
+            .collect(),
     }
 }
 

@@ -26,11 +26,20 @@ fn along<A: Clone>(array: &mut ArrayD<A>, axis: usize, mut change: impl FnMut(&m
     }
 }
 
-/// The array with what it is ordered along: the last axis, unless another is given.
+/// The array with what it is ordered along: flattened, where no axis is given.
 fn ordered(call: &Call<'_>) -> Result<(Tensor, usize), NoReference> {
-    let x = call.array("x")?;
-    let axis = call.axis(call.int("axis").unwrap_or(-1), x.shape().len())?;
-    Ok((x, axis))
+    let mut x = call.array("x")?;
+    if let Some(axis) = call.int("axis") {
+        let axis = call.axis(axis, x.shape().len())?;
+        return Ok((x, axis));
+    }
+    let count: usize = x.shape().iter().product();
+    let flat = |_| call.not_covered("this shape");
+    x.elements = each_kind!(x.elements, it => {
+        let elements: Vec<_> = it.iter().copied().collect();
+        ArrayD::from_shape_vec(IxDyn(&[count]), elements).map_err(flat)?
+    });
+    Ok((x, 0))
 }
 
 /// Ascending, NaN last.
@@ -88,19 +97,7 @@ pub(super) fn running(
     real: fn(f64, f64) -> f64,
     keeps_type: bool,
 ) -> Result1 {
-    let mut x = call.array("x")?;
-    let axis = match call.int("axis") {
-        Some(axis) => call.axis(axis, x.shape().len())?,
-        None => {
-            let count: usize = x.shape().iter().product();
-            let flat = |_| call.not_covered("this shape");
-            x.elements = each_kind!(x.elements, it => {
-                let elements: Vec<_> = it.iter().copied().collect();
-                ArrayD::from_shape_vec(IxDyn(&[count]), elements).map_err(flat)?
-            });
-            0
-        }
-    };
+    let (x, axis) = ordered(call)?;
     let reverse = call.flag("reverse").unwrap_or(false);
     let inclusive = call.flag("inclusive").unwrap_or(true);
     if matches!(x.elements, Elements::Complex(_)) || (keeps_type && !inclusive) {

@@ -160,15 +160,19 @@ fn flip_bit(trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
     let Some(payload) = trace.values[result.index()].payload() else {
         return Ok(false);
     };
-    let mut memory = graph::span(payload)?;
+    let memory = graph::span(payload)?;
     let width = payload.item_size();
-    let Some(byte) = memory.get_mut(width.saturating_sub(1) / 2) else {
-        return Ok(false);
-    };
-    *byte ^= 1;
-    let changed: Array = graph::respan(payload, &memory)?;
-    trace.values[result.index()].payload = Some(changed);
-    Ok(true)
+    // The first element that one bit makes another one: of a NaN it makes a NaN.
+    for place in (width.saturating_sub(1) / 2..memory.len()).step_by(width) {
+        let mut memory = memory.clone();
+        memory[place] ^= 1;
+        let changed: Array = graph::respan(payload, &memory)?;
+        if !graph::compare(payload, &changed)?.is_none() {
+            trace.values[result.index()].payload = Some(changed);
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn replace_parent(trace: &mut Trace, at: CallId) -> bool {
