@@ -14,6 +14,8 @@ pub struct Names {
     pub functions: &'static [Signature],
     /// Capabilities: what `covers:` may name.
     pub capabilities: &'static [Capability],
+    /// Functions of mlx-c that a recorder sees, sorted: what `session.hide` may name.
+    pub observed: &'static [&'static str],
 }
 
 /// A name and its parameters, in the order in which they are given without names.

@@ -3,6 +3,7 @@
 use super::command::Format;
 use super::context::{matching, print_problems, CliError, Context};
 use super::output::say;
+use super::progress::Progress;
 use crate::harness::block::block;
 use crate::harness::suite::{self, Ended, Recorder, Scope};
 use crate::report::text;
@@ -65,12 +66,16 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
         committed.cells.clone(),
         backend.device,
     );
+    let mut progress = Progress::new(cells.len());
     for cell in cells {
+        progress.begin(&cell.id);
         let outcome = recorder.run(cell);
+        progress.end();
         if outcome.is_red() && arguments.format == Format::Text {
-            say(format_args!("{}\n\n", block(cell, &outcome)));
+            progress.aside(|| say(format_args!("{}\n\n", block(cell, &outcome))));
         }
     }
+    progress.finish();
     let scope = Scope {
         store: &store,
         committed: &committed,

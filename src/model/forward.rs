@@ -12,8 +12,9 @@ use super::functions;
 use super::layers::{self, build};
 use super::module::Built;
 use crate::capture::containers::Naming;
+use crate::capability::capability;
 use crate::capture::{
-    function_scope, module_scope, CaptureInputs, PayloadPolicy, ScopeKind, Session, Trace, TraceError,
+    function_scope, BackendUnsupportedError, CaptureError, module_scope, CaptureInputs, PayloadPolicy, ScopeKind, Session, Trace, TraceError,
     UnwrappedPolicy,
 };
 use crate::case::cell::{Cell, Program, Step};
@@ -142,6 +143,7 @@ impl<'a> Model<'a> {
     ///
     /// The capture's, or the program's own.
     pub fn capture(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
+        self.refuse_unsupported()?;
         let mut session = self.session();
         for (name, built) in &self.layers {
             session = session.parameters_at(name, built.parameters());
@@ -153,6 +155,27 @@ impl<'a> Model<'a> {
             Program::Forward { steps, outputs, .. } => self.run_steps(steps, outputs, inputs),
         })?;
         Ok(trace)
+    }
+
+    /// What a case may ask for and the capture layer cannot do.
+    fn refuse_unsupported(&self) -> Result<(), CaptureError> {
+        let asked = &self.cell.session;
+        let (id, message) = match (asked.intervene.keys().next(), &asked.halt) {
+            (Some(label), _) => ("session.intervene", format!("the result of {label} is not replaced")),
+            (None, Some(label)) => ("session.halt", format!("the forward does not stop after {label}")),
+            (None, None) => return Ok(()),
+        };
+        match capability(id).map(|row| (row, row.refusal)) {
+            Some((row, Some(code))) => Err(BackendUnsupportedError {
+                code,
+                capability: row.id,
+                message,
+                remedy: row.remedy,
+            }
+            .into()),
+            // A capability that is claimed refuses nothing.
+            _ => Ok(()),
+        }
     }
 
     fn session(&self) -> Session {

@@ -6,12 +6,12 @@ use crate::stand_in::observe;
 use mlx_assay::capability::RefusalCode;
 use mlx_assay::case::cell::Cell;
 use mlx_assay::case::data::Data;
-use mlx_assay::case::schema::Tolerance;
 use mlx_assay::harness::block::block;
 use mlx_assay::harness::expect::conclude;
 use mlx_assay::harness::seam::{Observed, Reference, ReferenceOutput};
+use mlx_assay::reference::Policy;
 use mlx_assay::scorecard::outcome::{Ending, Fate, Outcome, Verdict};
-use mlx_assay::vocabulary::{Decision, Reason, State};
+use mlx_assay::vocabulary::{DType, Decision, Reason, State};
 use std::time::Duration;
 
 fn judge(cell: &Cell, change: impl FnOnce(&mut Observed)) -> Outcome {
