@@ -57,15 +57,28 @@ fn a_broken_case_ends_with_3_and_points_at_the_line() {
 #[test]
 fn a_new_case_is_right_as_it_stands_and_never_replaces_one() {
     let root = root_with("cases/a.yaml", CASE);
-    for kind in ["model", "refusal"] {
-        let id = format!("mine::{kind}");
-        let made = assay(root.path(), &["new", &id, "--kind", kind]);
+    for kind in ["op", "layer", "model", "refusal"] {
+        let made = assay(root.path(), &["new", kind, "mine"]);
         assert_eq!(made.status.code(), Some(0), "{}", said(&made));
-        assert_eq!(assay(root.path(), &["new", &id]).status.code(), Some(2));
+        assert_eq!(assay(root.path(), &["new", kind, "mine"]).status.code(), Some(2));
     }
-    let output = assay(root.path(), &["check"]);
+    let output = assay(root.path(), &["run", "mine"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert_eq!(assay(root.path(), &["new", "../out"]).status.code(), Some(2));
+    assert!(said(&output).contains("4 of 5 cells ran, record 4 pass"), "{}", said(&output));
+    assert_eq!(assay(root.path(), &["new", "op", "../out"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_new_case_begins_with_the_signature_of_any_function_and_layer() {
+    let root = root_with("cases/a.yaml", CASE);
+    let names = mlx_assay::under_test::backend().names;
+    let ops = names.functions.iter().map(|it| ("op", it.name));
+    for (kind, name) in ops.chain(names.layers.iter().map(|it| ("layer", it.name))) {
+        let made = assay(root.path(), &["new", kind, name]);
+        assert_eq!(made.status.code(), Some(0), "{name}: {}", said(&made));
+    }
+    let output = assay(root.path(), &["run"]);
+    assert!(!said(&output).contains("FAIL"), "{}", said(&output));
 }
 
 #[test]

@@ -9,5 +9,6 @@ mod grammar;
 mod messages;
 mod names;
 mod page;
+mod runs;
 mod scorecard;
 mod stand_in;
