@@ -181,7 +181,12 @@ fn whole(file: &CaseFile, index: &Index, names: &Names) -> Vec<FaultAt> {
         .intervene
         .keys()
         .map(|label| (label, index.key(&session.key("intervene").key(label))))
-        .chain(file.session.halt.iter().map(|label| (label, index.value(&session.key("halt")))));
+        .chain(
+            file.session
+                .halt
+                .iter()
+                .map(|label| (label, index.value(&session.key("halt")))),
+        );
     for (label, mark) in labels.filter(|(label, _)| !is_label(label)) {
         let fault = Fault::NotALabel { label: label.clone() };
         faults.push(FaultAt { fault, mark });

@@ -147,7 +147,9 @@ expect: {state: passed, ops: [input, linear], outputs: [{shape: [2, 3]}]}
     let name = signature.name;
     // A transformer's settings are all optional, and its defaults large.
     let settings: Vec<String> = match name {
-        "transformer" => ["dims: 4", "heads: 2", "encoder_layers: 1", "decoder_layers: 1"].map(str::to_owned).into(),
+        "transformer" => ["dims: 4", "heads: 2", "encoder_layers: 1", "decoder_layers: 1"]
+            .map(str::to_owned)
+            .into(),
         _ => signature
             .settings()
             .filter(|it| it.is_required())

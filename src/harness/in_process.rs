@@ -7,7 +7,7 @@ use super::expect::conclude;
 use super::seam::{wants_values, Cell, Observed, Reference, ReferenceOutput, Runner};
 use crate::capture::{CaptureError, EvaluationKind, Op, Trace, TraceError, ValueId};
 use crate::case::data::Data;
-use crate::model::{data_of, functions, dtype_name, Inputs, Model, ModelError};
+use crate::model::{data_of, dtype_name, functions, Inputs, Model, ModelError};
 use crate::reference;
 use crate::scorecard::outcome::{
     ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,

@@ -123,8 +123,10 @@ impl Take for kinds::Arrays {
     fn take(value: &Value, values: &HashMap<String, Array>) -> Option<Vec<Array>> {
         match value {
             Value::List(items) => {
-                let arrays: Option<Vec<Vec<Array>>> =
-                    items.iter().map(|item| kinds::Arrays::take(item, values)).collect();
+                let arrays: Option<Vec<Vec<Array>>> = items
+                    .iter()
+                    .map(|item| kinds::Arrays::take(item, values))
+                    .collect();
                 Some(arrays?.concat())
             }
             // A value that has parts by its name: all arrays in it, in order.

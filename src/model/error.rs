@@ -53,7 +53,9 @@ impl ModelError {
 /// another.
 fn without_place(message: &str) -> &str {
     match message.rfind(" at /") {
-        Some(end) if message[end..].contains(".rs:") || message[end..].contains(".cpp:") => message[..end].trim_end(),
+        Some(end) if message[end..].contains(".rs:") || message[end..].contains(".cpp:") => {
+            message[..end].trim_end()
+        }
         _ => message,
     }
 }

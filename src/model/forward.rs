@@ -11,11 +11,11 @@ use super::error::ModelError;
 use super::functions;
 use super::layers::{self, build};
 use super::module::Built;
-use crate::capture::containers::Naming;
 use crate::capability::capability;
+use crate::capture::containers::Naming;
 use crate::capture::{
-    function_scope, BackendUnsupportedError, CaptureError, module_scope, CaptureInputs, PayloadPolicy, ScopeKind, Session, Trace, TraceError,
-    UnwrappedPolicy,
+    function_scope, module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, PayloadPolicy,
+    ScopeKind, Session, Trace, TraceError, UnwrappedPolicy,
 };
 use crate::case::cell::{Cell, Program, Step};
 use crate::case::data::{ArraySpec, Input};
@@ -161,7 +161,10 @@ impl<'a> Model<'a> {
     fn refuse_unsupported(&self) -> Result<(), CaptureError> {
         let asked = &self.cell.session;
         let (id, message) = match (asked.intervene.keys().next(), &asked.halt) {
-            (Some(label), _) => ("session.intervene", format!("the result of {label} is not replaced")),
+            (Some(label), _) => (
+                "session.intervene",
+                format!("the result of {label} is not replaced"),
+            ),
             (None, Some(label)) => ("session.halt", format!("the forward does not stop after {label}")),
             (None, None) => return Ok(()),
         };

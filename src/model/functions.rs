@@ -106,20 +106,62 @@ macro_rules! along {
 macro_rules! typed {
     ($dtype:expr, $t:ident => $call:expr) => {
         match $dtype {
-            Dtype::Bool => { type $t = bool; $call }
-            Dtype::Uint8 => { type $t = u8; $call }
-            Dtype::Uint16 => { type $t = u16; $call }
-            Dtype::Uint32 => { type $t = u32; $call }
-            Dtype::Uint64 => { type $t = u64; $call }
-            Dtype::Int8 => { type $t = i8; $call }
-            Dtype::Int16 => { type $t = i16; $call }
-            Dtype::Int32 => { type $t = i32; $call }
-            Dtype::Int64 => { type $t = i64; $call }
-            Dtype::Float16 => { type $t = half::f16; $call }
-            Dtype::Bfloat16 => { type $t = half::bf16; $call }
-            Dtype::Float32 => { type $t = f32; $call }
-            Dtype::Float64 => { type $t = f64; $call }
-            Dtype::Complex64 => { type $t = mlx_rs::complex64; $call }
+            Dtype::Bool => {
+                type $t = bool;
+                $call
+            }
+            Dtype::Uint8 => {
+                type $t = u8;
+                $call
+            }
+            Dtype::Uint16 => {
+                type $t = u16;
+                $call
+            }
+            Dtype::Uint32 => {
+                type $t = u32;
+                $call
+            }
+            Dtype::Uint64 => {
+                type $t = u64;
+                $call
+            }
+            Dtype::Int8 => {
+                type $t = i8;
+                $call
+            }
+            Dtype::Int16 => {
+                type $t = i16;
+                $call
+            }
+            Dtype::Int32 => {
+                type $t = i32;
+                $call
+            }
+            Dtype::Int64 => {
+                type $t = i64;
+                $call
+            }
+            Dtype::Float16 => {
+                type $t = half::f16;
+                $call
+            }
+            Dtype::Bfloat16 => {
+                type $t = half::bf16;
+                $call
+            }
+            Dtype::Float32 => {
+                type $t = f32;
+                $call
+            }
+            Dtype::Float64 => {
+                type $t = f64;
+                $call
+            }
+            Dtype::Complex64 => {
+                type $t = mlx_rs::complex64;
+                $call
+            }
         }
     };
 }

@@ -147,8 +147,10 @@ impl Call<'_> {
         match self.ints("axes") {
             None => Ok((0..rank).collect()),
             Some(axes) => {
-                let mut axes: Vec<usize> =
-                    axes.iter().map(|axis| self.axis(*axis, rank)).collect::<Result<_, _>>()?;
+                let mut axes: Vec<usize> = axes
+                    .iter()
+                    .map(|axis| self.axis(*axis, rank))
+                    .collect::<Result<_, _>>()?;
                 axes.sort_unstable();
                 Ok(axes)
             }
@@ -164,7 +166,11 @@ pub(super) fn broadcast<A: Clone, B: Clone>(
     let rank = a.ndim().max(b.ndim());
     let extent = |shape: &[usize], axis: usize| {
         let lead = rank - shape.len();
-        if axis < lead { 1 } else { shape[axis - lead] }
+        if axis < lead {
+            1
+        } else {
+            shape[axis - lead]
+        }
     };
     let shape: Vec<usize> = (0..rank)
         .map(|axis| match (extent(a.shape(), axis), extent(b.shape(), axis)) {

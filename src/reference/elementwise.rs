@@ -20,7 +20,10 @@ pub(super) fn smooth(
     match (&x.elements, complex) {
         (Elements::Complex(it), Some(complex)) => Ok(vec![Tensor::complexes(it.mapv(complex))]),
         (Elements::Complex(_), None) => Err(NoReference::DType(x.dtype)),
-        _ => Ok(vec![Tensor::floats(fractional(x.dtype), x.to_floats()?.mapv(real))]),
+        _ => Ok(vec![Tensor::floats(
+            fractional(x.dtype),
+            x.to_floats()?.mapv(real),
+        )]),
     }
 }
 
@@ -153,11 +156,19 @@ pub(super) fn floor_divide(call: &Call<'_>) -> Result1 {
 pub(super) fn remainder(call: &Call<'_>) -> Result1 {
     let int = |a: i64, b: i64| {
         let rest = a.wrapping_rem(b);
-        if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
+        if rest != 0 && (rest < 0) != (b < 0) {
+            rest + b
+        } else {
+            rest
+        }
     };
     let real = |a: f64, b: f64| {
         let rest = a % b;
-        if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+        if rest != 0.0 && (rest < 0.0) != (b < 0.0) {
+            rest + b
+        } else {
+            rest
+        }
     };
     arithmetic(call, int, real, None)
 }
@@ -198,7 +209,11 @@ pub(super) fn logaddexp(call: &Call<'_>) -> Result1 {
 
 /// `a` where the condition holds, `b` elsewhere.
 pub(super) fn select(call: &Call<'_>) -> Result1 {
-    let (condition, a, b) = (call.array("condition")?.to_bools(), call.array("a")?, call.array("b")?);
+    let (condition, a, b) = (
+        call.array("condition")?.to_bools(),
+        call.array("a")?,
+        call.array("b")?,
+    );
     let dtype = promoted(a.dtype, b.dtype);
     let (a, b) = (a.cast(dtype)?, b.cast(dtype)?);
     macro_rules! chosen {
@@ -206,7 +221,10 @@ pub(super) fn select(call: &Call<'_>) -> Result1 {
             let (a, b) = broadcast($a, $b)?;
             let (condition, a) = broadcast(&condition, &a)?;
             let (_, b) = broadcast(&condition, &b)?;
-            Zip::from(&condition).and(&a).and(&b).map_collect(|it, a, b| if *it { *a } else { *b })
+            Zip::from(&condition)
+                .and(&a)
+                .and(&b)
+                .map_collect(|it, a, b| if *it { *a } else { *b })
         }};
     }
     let elements = match (&a.elements, &b.elements) {
@@ -223,7 +241,9 @@ pub(super) fn select(call: &Call<'_>) -> Result1 {
 pub(super) fn clip(call: &Call<'_>) -> Result1 {
     let mut x = call.array("x")?;
     for (name, larger) in [("min", true), ("max", false)] {
-        let Some(bound) = call.maybe_array(name)? else { continue };
+        let Some(bound) = call.maybe_array(name)? else {
+            continue;
+        };
         let dtype = promoted(x.dtype, bound.dtype);
         x = match dtype.kind() {
             Kind::Int => {

@@ -59,10 +59,16 @@ pub(super) fn argsort(call: &Call<'_>) -> Result1 {
     let (x, axis) = ordered(call)?;
     let floats = x.to_floats()?;
     let mut places = floats.mapv(|_| 0i64);
-    for (mut to, from) in places.lanes_mut(Axis(axis)).into_iter().zip(floats.lanes(Axis(axis))) {
+    for (mut to, from) in places
+        .lanes_mut(Axis(axis))
+        .into_iter()
+        .zip(floats.lanes(Axis(axis)))
+    {
         let mut order: Vec<usize> = (0..from.len()).collect();
         order.sort_by(|a, b| by_value(&from[*a], &from[*b]));
-        to.iter_mut().zip(order).for_each(|(to, place)| *to = place as i64);
+        to.iter_mut()
+            .zip(order)
+            .for_each(|(to, place)| *to = place as i64);
     }
     Ok(vec![Tensor::ints(DType::Uint32, places)])
 }
@@ -127,8 +133,14 @@ pub(super) fn running(
                 DType::Bool => widened(x.dtype),
                 other => other,
             };
-            let mut it = Tensor { dtype: x.dtype, elements }.to_ints()?;
-            along(&mut it, axis, |line| run(line, start as i64, reverse, inclusive, int));
+            let mut it = Tensor {
+                dtype: x.dtype,
+                elements,
+            }
+            .to_ints()?;
+            along(&mut it, axis, |line| {
+                run(line, start as i64, reverse, inclusive, int)
+            });
             Tensor::ints(dtype, it)
         }
     }])

@@ -14,7 +14,10 @@ fn in_common_type(
     a: &Tensor,
     b: &Tensor,
     real: impl Fn(&ArrayD<f64>, &ArrayD<f64>) -> Option<ArrayD<f64>>,
-    complex: impl Fn(&ArrayD<num_complex::Complex64>, &ArrayD<num_complex::Complex64>) -> Option<ArrayD<num_complex::Complex64>>,
+    complex: impl Fn(
+        &ArrayD<num_complex::Complex64>,
+        &ArrayD<num_complex::Complex64>,
+    ) -> Option<ArrayD<num_complex::Complex64>>,
 ) -> Result<Tensor, NoReference> {
     let dtype = fractional(promoted(a.dtype, b.dtype));
     let shapes = || NoReference::Program;
@@ -27,8 +30,16 @@ fn in_common_type(
 /// Rows times columns over the last two axes; leading axes broadcast, vectors are rows and columns.
 fn multiplied<A: LinalgScalar>(a: &ArrayD<A>, b: &ArrayD<A>) -> Option<ArrayD<A>> {
     let (row, column) = (a.ndim() == 1, b.ndim() == 1);
-    let a = if row { a.clone().insert_axis(ndarray::Axis(0)) } else { a.clone() };
-    let b = if column { b.clone().insert_axis(ndarray::Axis(1)) } else { b.clone() };
+    let a = if row {
+        a.clone().insert_axis(ndarray::Axis(0))
+    } else {
+        a.clone()
+    };
+    let b = if column {
+        b.clone().insert_axis(ndarray::Axis(1))
+    } else {
+        b.clone()
+    };
     let (m, k) = last_two(a.shape())?;
     let (other, n) = last_two(b.shape())?;
     let (batch_a, batch_b) = (&a.shape()[..a.ndim() - 2], &b.shape()[..b.ndim() - 2]);
@@ -65,7 +76,8 @@ fn last_two(shape: &[usize]) -> Option<(usize, usize)> {
 /// The shape that two broadcast to.
 fn common(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
-    let extent = |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |it| shape[it]);
+    let extent =
+        |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |it| shape[it]);
     (0..rank)
         .map(|axis| match (extent(a, axis), extent(b, axis)) {
             (1, other) | (other, 1) => Some(other),
@@ -83,7 +95,10 @@ pub(super) fn matmul(call: &Call<'_>) -> Result1 {
 /// `alpha * a @ b + beta * c`.
 pub(super) fn addmm(call: &Call<'_>) -> Result1 {
     let (c, a, b) = (call.array("c")?, call.array("a")?, call.array("b")?);
-    let (alpha, beta) = (call.float("alpha").unwrap_or(1.0), call.float("beta").unwrap_or(1.0));
+    let (alpha, beta) = (
+        call.float("alpha").unwrap_or(1.0),
+        call.float("beta").unwrap_or(1.0),
+    );
     let product = in_common_type(&a, &b, multiplied, multiplied)?;
     let dtype = promoted(product.dtype, c.dtype);
     if dtype.kind() == Kind::Complex {

@@ -21,10 +21,17 @@ pub(super) fn folded<A: Clone, T>(
     let rest: Vec<usize> = (0..rank).filter(|axis| !axes.contains(axis)).collect();
     let order: Vec<usize> = rest.iter().chain(axes).copied().collect();
     let outer: Vec<usize> = rest.iter().map(|axis| array.shape()[*axis]).collect();
-    let elements: Vec<A> = array.view().permuted_axes(IxDyn(&order)).iter().cloned().collect();
+    let elements: Vec<A> = array
+        .view()
+        .permuted_axes(IxDyn(&order))
+        .iter()
+        .cloned()
+        .collect();
     let places: usize = outer.iter().product();
     let width = axes.iter().map(|axis| array.shape()[*axis]).product::<usize>();
-    let folds: Vec<T> = (0..places).map(|place| f(&elements[place * width..(place + 1) * width])).collect();
+    let folds: Vec<T> = (0..places)
+        .map(|place| f(&elements[place * width..(place + 1) * width]))
+        .collect();
     let made = ArrayD::from_shape_vec(IxDyn(&outer), folds);
     // As many folds as the outer extents say.
     let mut made = made.expect("one fold for each place");
@@ -114,7 +121,9 @@ pub(super) fn extreme(call: &Call<'_>, larger: bool) -> Result1 {
             let choose = if larger { i64::max } else { i64::min };
             Tensor::ints(
                 x.dtype,
-                folded(it, &axes, keep, |it| it.iter().copied().reduce(choose).unwrap_or(0)),
+                folded(it, &axes, keep, |it| {
+                    it.iter().copied().reduce(choose).unwrap_or(0)
+                }),
             )
         }
         Elements::Float(it) => Tensor::floats(
@@ -149,6 +158,8 @@ pub(super) fn softmax(call: &Call<'_>) -> Result1 {
     let total = total
         .broadcast(floats.raw_dim())
         .ok_or_else(|| call.not_covered("these axes"))?;
-    let shares = ndarray::Zip::from(&floats).and(&total).map_collect(|x, total| (x - total).exp());
+    let shares = ndarray::Zip::from(&floats)
+        .and(&total)
+        .map_collect(|x, total| (x - total).exp());
     Ok(vec![Tensor::floats(fractional(x.dtype), shares)])
 }

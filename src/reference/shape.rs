@@ -29,8 +29,18 @@ pub(super) fn reshape(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
     let wanted = shape_of(call, "shape", true)?;
     let elements: usize = x.shape().iter().product();
-    let known: usize = wanted.iter().filter(|it| **it >= 0).map(|it| *it as usize).product();
-    let extent = |it: &i64| if *it < 0 { elements / known.max(1) } else { *it as usize };
+    let known: usize = wanted
+        .iter()
+        .filter(|it| **it >= 0)
+        .map(|it| *it as usize)
+        .product();
+    let extent = |it: &i64| {
+        if *it < 0 {
+            elements / known.max(1)
+        } else {
+            *it as usize
+        }
+    };
     let shape: Vec<usize> = wanted.iter().map(extent).collect();
     with_shape(&x, &shape)
 }
@@ -55,7 +65,10 @@ pub(super) fn expand_dims(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
     let axes = call.ints("axes").unwrap_or_default();
     let rank = x.shape().len() + axes.len();
-    let mut places: Vec<usize> = axes.iter().map(|it| call.axis(*it, rank)).collect::<Result<_, _>>()?;
+    let mut places: Vec<usize> = axes
+        .iter()
+        .map(|it| call.axis(*it, rank))
+        .collect::<Result<_, _>>()?;
     places.sort_unstable();
     let mut shape = x.shape().to_vec();
     places.iter().for_each(|place| shape.insert(*place, 1));
@@ -67,10 +80,16 @@ pub(super) fn squeeze(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
     let rank = x.shape().len();
     let gone: Vec<usize> = match call.ints("axes") {
-        Some(axes) => axes.iter().map(|it| call.axis(*it, rank)).collect::<Result<_, _>>()?,
+        Some(axes) => axes
+            .iter()
+            .map(|it| call.axis(*it, rank))
+            .collect::<Result<_, _>>()?,
         None => (0..rank).filter(|axis| x.shape()[*axis] == 1).collect(),
     };
-    let shape: Vec<usize> = (0..rank).filter(|it| !gone.contains(it)).map(|it| x.shape()[it]).collect();
+    let shape: Vec<usize> = (0..rank)
+        .filter(|it| !gone.contains(it))
+        .map(|it| x.shape()[it])
+        .collect();
     with_shape(&x, &shape)
 }
 
@@ -86,7 +105,10 @@ pub(super) fn transpose(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
     let rank = x.shape().len();
     let order: Vec<usize> = match call.ints("axes") {
-        Some(axes) => axes.iter().map(|it| call.axis(*it, rank)).collect::<Result<_, _>>()?,
+        Some(axes) => axes
+            .iter()
+            .map(|it| call.axis(*it, rank))
+            .collect::<Result<_, _>>()?,
         None => (0..rank).rev().collect(),
     };
     permuted(&x, &order)
@@ -116,7 +138,10 @@ pub(super) fn swap_axes(call: &Call<'_>) -> Result1 {
 /// Repeated along axes of one, and along new ones in front.
 pub(super) fn broadcast_to(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
-    let shape: Vec<usize> = shape_of(call, "shape", false)?.iter().map(|it| *it as usize).collect();
+    let shape: Vec<usize> = shape_of(call, "shape", false)?
+        .iter()
+        .map(|it| *it as usize)
+        .collect();
     let elements = each_kind!(&x.elements, it => {
         it.broadcast(shape.clone()).ok_or_else(|| call.not_covered("this shape"))?.to_owned()
     });
@@ -223,7 +248,11 @@ pub(super) fn triangle(call: &Call<'_>, lower: bool) -> Result1 {
     }
     let inside = |place: &IxDyn| {
         let above = place[rank - 1] as i64 - place[rank - 2] as i64;
-        if lower { above <= k } else { above >= k }
+        if lower {
+            above <= k
+        } else {
+            above >= k
+        }
     };
     let elements = each_kind!(x.elements, it => {
         let mut it = it;
@@ -242,7 +271,10 @@ pub(super) fn getitem(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
     let parts = call.written("index").and_then(index::parse);
     let mut parts = parts.ok_or_else(|| call.not_covered("this index"))?;
-    let spoken = parts.iter().filter(|it| matches!(it, Index::At(_) | Index::Range { .. })).count();
+    let spoken = parts
+        .iter()
+        .filter(|it| matches!(it, Index::At(_) | Index::Range { .. }))
+        .count();
     let rest = x.shape().len().saturating_sub(spoken);
     let whole = Index::Range {
         start: None,
@@ -282,7 +314,13 @@ pub(super) fn getitem(call: &Call<'_>) -> Result1 {
 /// the other side.
 fn range(start: Option<i32>, stop: Option<i32>, step: i32, extent: usize) -> Slice {
     let extent = extent as isize;
-    let from_front = |place: i32| if place < 0 { place as isize + extent } else { place as isize };
+    let from_front = |place: i32| {
+        if place < 0 {
+            place as isize + extent
+        } else {
+            place as isize
+        }
+    };
     let (low, high) = if step > 0 {
         (
             start.map_or(0, from_front).clamp(0, extent),
@@ -310,7 +348,10 @@ pub(super) fn take(call: &Call<'_>) -> Result1 {
     };
     let extent = x.shape()[axis];
     let places = indices.to_ints()?;
-    let flat: Vec<usize> = places.iter().map(|it| call.axis(*it, extent)).collect::<Result<_, _>>()?;
+    let flat: Vec<usize> = places
+        .iter()
+        .map(|it| call.axis(*it, extent))
+        .collect::<Result<_, _>>()?;
     let mut shape = x.shape()[..axis].to_vec();
     shape.extend(places.shape());
     shape.extend(&x.shape()[axis + 1..]);
@@ -364,14 +405,20 @@ pub(super) fn arange(call: &Call<'_>) -> Result1 {
 
 /// The same number everywhere.
 pub(super) fn filled(call: &Call<'_>, number: f64) -> Result1 {
-    let shape: Vec<usize> = shape_of(call, "shape", false)?.iter().map(|it| *it as usize).collect();
+    let shape: Vec<usize> = shape_of(call, "shape", false)?
+        .iter()
+        .map(|it| *it as usize)
+        .collect();
     let elements = ArrayD::from_elem(IxDyn(&shape), number);
     Ok(vec![Tensor::floats(DType::Float64, elements).cast(dtype(call)?)?])
 }
 
 /// The given value everywhere.
 pub(super) fn full(call: &Call<'_>) -> Result1 {
-    let shape: Vec<usize> = shape_of(call, "shape", false)?.iter().map(|it| *it as usize).collect();
+    let shape: Vec<usize> = shape_of(call, "shape", false)?
+        .iter()
+        .map(|it| *it as usize)
+        .collect();
     let values = call.array("values")?.cast(dtype(call)?)?;
     let elements = each_kind!(&values.elements, it => {
         it.broadcast(shape.clone()).ok_or_else(|| call.not_covered("these values"))?.to_owned()

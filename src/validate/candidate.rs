@@ -77,14 +77,12 @@ impl Candidate {
                 2.. => (x.rem_euclid(bound) + 1) % bound,
                 _ => x,
             }),
-            Self::Noise | Self::Shift | Self::Nan
-            | Self::Fall
-            | Self::Zero
-            | Self::One
-            | Self::Infinity => match effective(role, dtype) {
-                Role::Key | Role::Packed => flip_bits(&mut memory, self),
-                role => change(&mut memory, dtype, role, self),
-            },
+            Self::Noise | Self::Shift | Self::Nan | Self::Fall | Self::Zero | Self::One | Self::Infinity => {
+                match effective(role, dtype) {
+                    Role::Key | Role::Packed => flip_bits(&mut memory, self),
+                    role => change(&mut memory, dtype, role, self),
+                }
+            }
         }
         graph::respan(array, &memory).map(Some)
     }

@@ -464,7 +464,11 @@ impl<'a> Engine<'a> {
                 },
             );
         }
-        if plan.operands.iter().all(|tried| !tried.reached || !tried.has_data) {
+        if plan
+            .operands
+            .iter()
+            .all(|tried| !tried.reached || !tried.has_data)
+        {
             return with(Reason::OperandNotRead, Detail::None);
         }
         let constant = plan.operands.iter().any(|tried| {

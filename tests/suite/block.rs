@@ -29,10 +29,10 @@ fn refusal(code: RefusalCode) -> Ending {
     }
 }
 
-fn expected(shape: &[i32], elements: &[f64]) -> Reference {
+fn expected(dtype: DType, shape: &[i32], elements: &[f64]) -> Reference {
     let output = ReferenceOutput {
         shape: shape.to_vec(),
-        dtype: DType::Float16,
+        dtype,
         data: Data::Float(elements.to_vec()),
         policy: Policy::Reduction,
     };
@@ -50,7 +50,7 @@ fn narrow_sum() -> (Cell, Outcome) {
     let outcome = judge(&cell, |observed| {
         observed.evidence.outputs[0].array.shape = vec![];
         observed.values = vec![Data::Float(vec![2048.0])];
-        observed.reference = expected(&[], &[4096.0]);
+        observed.reference = expected(DType::Float16, &[], &[4096.0]);
     });
     (cell, outcome)
 }
@@ -247,7 +247,7 @@ fn expected_and_observed_make_verdicts() {
             "{reference: true}",
             |it| {
                 it.values = vec![Data::Float(vec![f64::NAN; 2])];
-                it.reference = expected(&[2], &[f64::NAN; 2]);
+                it.reference = expected(DType::Float32, &[2], &[f64::NAN; 2]);
             },
             Pass,
             Some(Invalid),

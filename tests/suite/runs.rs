@@ -19,7 +19,10 @@ fn said(output: &Output) -> String {
 /// A root with the cases that cover something, so that no claim is without evidence.
 fn root() -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("a folder for the test");
-    copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").as_path(), &root.path().join("cases"));
+    copy(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").as_path(),
+        &root.path().join("cases"),
+    );
     root
 }
 
@@ -56,7 +59,11 @@ fn a_filtered_run_leaves_the_scorecard_alone_and_says_so() {
     let before = fs::read(root.join(CARD)).expect("written by the whole run");
     let filtered = assay(root, &["run", "tutorial"], None);
     assert_eq!(filtered.status.code(), Some(0), "{}", said(&filtered));
-    assert!(said(&filtered).contains("scorecard not updated: 1 of "), "{}", said(&filtered));
+    assert!(
+        said(&filtered).contains("scorecard not updated: 1 of "),
+        "{}",
+        said(&filtered)
+    );
     assert_eq!(fs::read(root.join(CARD)).expect("still there"), before);
 }
 
@@ -66,10 +73,20 @@ fn a_verdict_that_got_worse_waits_with_a_diff_until_it_is_accepted() {
     let root = root.path();
     assert_eq!(assay(root, &["run"], None).status.code(), Some(0));
     let before = fs::read(root.join(CELLS)).expect("written by the whole run");
-    change(root, "cases/tutorial/sequential.yaml", "[input, linear, gelu, linear]", "[input, linear, linear]");
+    change(
+        root,
+        "cases/tutorial/sequential.yaml",
+        "[input, linear, gelu, linear]",
+        "[input, linear, linear]",
+    );
     let worse = assay(root, &["run"], None);
     assert_eq!(worse.status.code(), Some(1), "{}", said(&worse));
-    for part in ["FAIL tutorial::sequential", "worse", "+    {\"cell\":\"tutorial::sequential\"", "assay accept"] {
+    for part in [
+        "FAIL tutorial::sequential",
+        "worse",
+        "+    {\"cell\":\"tutorial::sequential\"",
+        "assay accept",
+    ] {
         assert!(said(&worse).contains(part), "{part}: {}", said(&worse));
     }
     assert!(root.join(PENDING).exists());
@@ -87,7 +104,12 @@ fn where_ci_is_set_nothing_is_written() {
     assert!(!root.join("scorecards").exists(), "{}", said(&first));
     assert_eq!(assay(root, &["run"], None).status.code(), Some(0));
     let before = fs::read(root.join(CELLS)).expect("written without CI");
-    change(root, "cases/tutorial/sequential.yaml", "[input, linear, gelu, linear]", "[input, linear, linear]");
+    change(
+        root,
+        "cases/tutorial/sequential.yaml",
+        "[input, linear, gelu, linear]",
+        "[input, linear, linear]",
+    );
     let worse = assay(root, &["run"], Some("1"));
     assert_eq!(worse.status.code(), Some(1), "{}", said(&worse));
     assert!(!root.join(PENDING).exists());
@@ -102,7 +124,9 @@ fn answers_for_programs_are_json_and_nothing_else() {
     assert_eq!(answer["exit"], 0, "{answer}");
     assert_eq!(answer["totals"]["red"], 0);
     let cells = answer["cells"].as_array().expect("a list");
-    assert!(cells.iter().any(|cell| cell["cell"] == "tutorial::sequential" && cell["record"] == "pass"));
+    assert!(cells
+        .iter()
+        .any(|cell| cell["cell"] == "tutorial::sequential" && cell["record"] == "pass"));
 }
 
 #[test]

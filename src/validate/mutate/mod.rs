@@ -142,7 +142,12 @@ fn drop_call(trace: &mut Trace, at: CallId) -> bool {
         return false;
     };
     // A call that only gives back its operands makes no value: without it nothing is missing.
-    if !call.results.is_empty() && call.results.iter().all(|result| call.operands().any(|it| it == *result)) {
+    if !call.results.is_empty()
+        && call
+            .results
+            .iter()
+            .all(|result| call.operands().any(|it| it == *result))
+    {
         return false;
     }
     trace.calls.remove(at.index());
