@@ -59,8 +59,6 @@ pub enum Takes {
     Index,
     /// Any text.
     Text,
-    /// Anything: the table that builds it looks for itself.
-    Any,
 }
 
 /// Whether a parameter may be left out.
@@ -141,7 +139,6 @@ impl Takes {
             Takes::DType => "an element type",
             Takes::Index => "an index, as in `-1`, `\"1:3\"`, `...`, `new_axis`, or a list of such",
             Takes::Text => "text",
-            Takes::Any => "a value",
         }
     }
 }

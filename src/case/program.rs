@@ -189,7 +189,7 @@ fn check_setting(callee: &str, parameter: &Parameter, value: &Value) -> Result<(
         Takes::DType => value.as_text().and_then(DType::named).is_some(),
         Takes::Index => super::index::parse(value).is_some(),
         Takes::Text => value.as_text().is_some(),
-        Takes::Any | Takes::Array | Takes::Arrays => true,
+        Takes::Array | Takes::Arrays => true,
     };
     if fits {
         return Ok(());

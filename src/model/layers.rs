@@ -46,7 +46,8 @@ macro_rules! layers {
                 let _ = bound;
                 $(let $required = bound.required::<kinds::$kind>(stringify!($required))?;)*
                 $(let $optional = bound.optional::<kinds::$option>(stringify!($optional))?;)*
-                let built = (|| -> Result<Built, Box<dyn std::error::Error>> { $build })();
+                let build = || -> Result<Built, Box<dyn std::error::Error>> { $build };
+                let built = build();
                 built.map_err(|error| ModelError::Mlx {
                     doing: concat!("building ", stringify!($name)).to_string(),
                     message: error.to_string(),

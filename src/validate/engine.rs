@@ -1,5 +1,6 @@
 //! Validation itself: plan, replay in batches, perturb in rounds, decide, roll up.
 
+use std::collections::hash_map::Entry;
 use std::collections::HashMap;
 
 use mlx_rs::Array;
@@ -94,6 +95,9 @@ struct Job {
     /// The operand's place in the plan and the candidate, for a perturbation.
     perturbed: Option<(usize, Candidate)>,
 }
+
+/// The lazy results of a job; `None` where a candidate has nothing to change.
+type Built = Result<Option<Vec<Array>>, String>;
 
 /// A value, the role it is perturbed in, what bounds its indices, and how it is perturbed.
 type Perturbed = (ValueId, Role, i64, Candidate);
@@ -302,8 +306,7 @@ impl<'a> Engine<'a> {
         mut judge: impl FnMut(&mut Self, Job, Result<Option<(usize, Difference)>, String>),
     ) {
         for batch in jobs.chunks(BATCH) {
-            let built: Vec<(Job, Result<Option<Vec<Array>>, String>)> =
-                batch.iter().map(|job| (*job, self.build(*job))).collect();
+            let built: Vec<(Job, Built)> = batch.iter().map(|job| (*job, self.build(*job))).collect();
             let pending = built
                 .iter()
                 .filter_map(|(_, built)| built.as_ref().ok()?.as_ref())
@@ -324,7 +327,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The lazy results of a job; `None` where a candidate has nothing to change.
-    fn build(&mut self, job: Job) -> Result<Option<Vec<Array>>, String> {
+    fn build(&mut self, job: Job) -> Built {
         let trace = self.trace;
         let call = &trace.calls()[job.call];
         let Some((place, candidate)) = job.perturbed else {
@@ -339,16 +342,16 @@ impl<'a> Engine<'a> {
             _ => 0,
         };
         let key = (value, role, bound, candidate);
-        if !self.perturbed.contains_key(&key) {
-            let made = match trace.value(value).payload() {
+        let made = match self.perturbed.entry(key) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(place) => place.insert(match trace.value(value).payload() {
                 Some(array) => candidate
                     .apply(role, bound, array)
                     .map_err(|error| error.to_string())?,
                 None => None,
-            };
-            self.perturbed.insert(key, made);
-        }
-        let Some(array) = &self.perturbed[&key] else {
+            }),
+        };
+        let Some(array) = made else {
             return Ok(None);
         };
         let substitution = Substitution {
