@@ -58,7 +58,7 @@ struct CellAnswer<'a> {
 pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliError> {
     let store = context.store()?;
     let loaded = context.suite(&store)?;
-    let cells = matching(&loaded.cells, &arguments.filters)?;
+    let cells = matching(&loaded, &arguments.filters)?;
     let committed = store.committed()?;
     let backend = context.backend;
     let recorder = Recorder::new(

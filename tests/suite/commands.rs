@@ -55,6 +55,19 @@ fn a_broken_case_ends_with_3_and_points_at_the_line() {
 }
 
 #[test]
+fn a_filter_that_only_a_broken_file_would_meet_shows_what_is_wrong_with_it() {
+    let root = root_with("cases/mine.yaml", "op: epx\nshape: [3]\nexpect: {}\n");
+    let output = assay(root.path(), &["run", "mine"]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("did you mean `exp`"), "{}", said(&output));
+    assert!(
+        said(&output).contains("but 1 file with problems"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
 fn whatever_is_in_a_file_the_answer_is_a_place_and_a_way_out() {
     let bomb: String = (0..12)
         .map(|level| match level {
