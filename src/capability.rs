@@ -14,6 +14,10 @@ words! {
         UnwrappedOpInCapture = "unwrapped_op_in_capture",
         /// A capture was started inside a capture on the same thread.
         NestedCapture = "nested_capture",
+        /// A result was to be replaced during the forward.
+        InterventionUnsupported = "intervention_unsupported",
+        /// The forward was to stop after an op.
+        HaltUnsupported = "halt_unsupported",
     }
 }
 
@@ -74,6 +78,18 @@ pub static CAPABILITIES: &[Capability] = &[
         "ops and parameters carry the address of their module",
         "wrap the module in `Scoped`",
     ),
+    refusal(
+        "session.halt",
+        "a forward can stop after an op",
+        RefusalCode::HaltUnsupported,
+        "capture the whole forward, and read the trace up to the op",
+    ),
+    refusal(
+        "session.intervene",
+        "a result can be replaced while the forward runs",
+        RefusalCode::InterventionUnsupported,
+        "replace the value in the model itself",
+    ),
     claim(
         "validation.both_routes",
         "each op replays bit for bit through the function and through MLX's own graph",
@@ -88,6 +104,22 @@ const fn claim(id: &'static str, sentence: &'static str, remedy: &'static str) -
         sentence,
         flag: true,
         refusal: None,
+        remedy,
+    }
+}
+
+/// What the backend refuses, and says so.
+const fn refusal(
+    id: &'static str,
+    sentence: &'static str,
+    code: RefusalCode,
+    remedy: &'static str,
+) -> Capability {
+    Capability {
+        id,
+        sentence,
+        flag: false,
+        refusal: Some(code),
         remedy,
     }
 }

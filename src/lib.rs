@@ -14,6 +14,7 @@ pub mod cli;
 pub mod graph;
 pub mod harness;
 pub mod model;
+pub mod reference;
 pub mod report;
 pub mod scorecard;
 pub mod under_test;

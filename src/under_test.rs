@@ -1,7 +1,7 @@
 //! The backend under test, put together: the one place where the suite meets what traces a cell.
 
 use std::ffi::CStr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use mlx_sys::raw;
 
@@ -15,6 +15,13 @@ use crate::vocabulary::Device;
 /// The version of mlx-rs that the manifest pins; a test holds it against the lock file.
 pub const MLX_RS_VERSION: &str = "0.33.0";
 
+/// The names of mlx-sys's table.
+static OBSERVED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut names: Vec<_> = mlx_sys::FUNCTIONS.iter().map(|function| function.name).collect();
+    names.sort_unstable();
+    names
+});
+
 /// The backend that the commands and the trials run against.
 pub fn backend() -> Backend {
     Backend {
@@ -22,6 +29,7 @@ pub fn backend() -> Backend {
             layers: layers::SIGNATURES,
             functions: functions::SIGNATURES,
             capabilities: CAPABILITIES,
+            observed: &OBSERVED,
         },
         device: device(),
         runner: Arc::new(InProcess),

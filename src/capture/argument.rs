@@ -33,10 +33,10 @@ pub enum Recorded {
     FftNorm(raw::mlx_fft_norm),
     /// A text, possibly absent.
     Text(Option<CString>),
-    /// Integers.
-    Ints(SmallVec<[c_int; 4]>),
-    /// 64-bit integers.
-    Int64s(Box<[i64]>),
+    /// Integers, or a null pointer, which says something else than an empty list.
+    Ints(Option<SmallVec<[c_int; 4]>>),
+    /// 64-bit integers, or a null pointer.
+    Int64s(Option<Box<[i64]>>),
     /// An integer or nothing.
     OptionalInt(Option<c_int>),
     /// A float or nothing.
@@ -89,8 +89,8 @@ impl Recorded {
             Argument::Dtype(value) => Self::Dtype(value),
             Argument::FftNorm(value) => Self::FftNorm(value),
             Argument::Text(value) => Self::Text(value.map(CString::from)),
-            Argument::Ints(values) => Self::Ints(SmallVec::from_slice(values)),
-            Argument::Int64s(values) => Self::Int64s(values.into()),
+            Argument::Ints(values) => Self::Ints(values.map(SmallVec::from_slice)),
+            Argument::Int64s(values) => Self::Int64s(values.map(Into::into)),
             Argument::OptionalInt(value) => Self::OptionalInt(value),
             Argument::OptionalFloat(value) => Self::OptionalFloat(value),
             Argument::OptionalDtype(value) => Self::OptionalDtype(value),

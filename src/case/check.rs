@@ -165,6 +165,32 @@ fn whole(file: &CaseFile, index: &Index, names: &Names) -> Vec<FaultAt> {
             });
         }
     }
+    for (place, name) in file.session.hide.iter().enumerate() {
+        if !names.observed.contains(&name.as_str()) {
+            let fault = Fault::UnknownObserved {
+                name: name.clone(),
+                known: names.observed.iter().map(|it| (*it).to_owned()).collect(),
+            };
+            let mark = index.value(&root.key("session").key("hide").index(place));
+            faults.push(FaultAt { fault, mark });
+        }
+    }
+    let session = root.key("session");
+    let labels = file
+        .session
+        .intervene
+        .keys()
+        .map(|label| (label, index.key(&session.key("intervene").key(label))))
+        .chain(
+            file.session
+                .halt
+                .iter()
+                .map(|label| (label, index.value(&session.key("halt")))),
+        );
+    for (label, mark) in labels.filter(|(label, _)| !is_label(label)) {
+        let fault = Fault::NotALabel { label: label.clone() };
+        faults.push(FaultAt { fault, mark });
+    }
     if file.expect.items().is_empty() {
         faults.push(FaultAt {
             fault: Fault::ExpectsNothing,
@@ -185,6 +211,15 @@ fn whole(file: &CaseFile, index: &Index, names: &Names) -> Vec<FaultAt> {
         }
     }
     faults
+}
+
+/// Whether the text is an op's label: `linear_1`, or `gru_1:2`.
+fn is_label(text: &str) -> bool {
+    let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+    let (label, call) = text.split_once(':').unwrap_or((text, "1"));
+    label
+        .rsplit_once('_')
+        .is_some_and(|(name, ordinal)| !name.is_empty() && number(ordinal) && number(call))
 }
 
 fn check_expectation(expectation: &Expectation, path: &Path, index: &Index) -> Vec<FaultAt> {
@@ -232,6 +267,13 @@ fn check_expectation(expectation: &Expectation, path: &Path, index: &Index) -> V
                 "because",
             );
         }
+    }
+    let labels = expectation.parents.keys().map(|label| ("parents", label));
+    let labels = labels.chain(expectation.decisions.keys().map(|label| ("decisions", label)));
+    for (key, label) in labels.filter(|(_, label)| !is_label(label)) {
+        let fault = Fault::NotALabel { label: label.clone() };
+        let mark = index.key(&path.key(key).key(label));
+        faults.push(FaultAt { fault, mark });
     }
     for (label, decision) in &expectation.decisions {
         if let Some(reason) = decision

@@ -182,6 +182,10 @@ pub enum Fault {
     CellExpectsNothing { cell: String },
     #[error("no capability is called `{id}`")]
     UnknownCapability { id: String, known: Vec<String> },
+    #[error("no recorded function of mlx-c is called `{name}`")]
+    UnknownObserved { name: String, known: Vec<String> },
+    #[error("`{label}` is no op's label")]
+    NotALabel { label: String },
     #[error("`{id}` is covered twice")]
     CoveredTwice { id: String },
     #[error("a tolerance needs `because:`")]
@@ -269,6 +273,10 @@ impl Fault {
             Fault::ExpectsNothing => say("add `expect: {state: passed}`, or what else must come out"),
             Fault::CellExpectsNothing { .. } => say("widen a `where:`, or add an expectation without one"),
             Fault::UnknownCapability { id, known } => choose(id, known, "capability"),
+            Fault::UnknownObserved { name, known } => choose(name, known, "function"),
+            Fault::NotALabel { label } => Some(format!(
+                "a label is `{{name}}_{{n}}`, or `{{name}}_{{n}}:{{call}}`, as in `{label}_1`; `assay show` lists them"
+            )),
             Fault::CoveredTwice { .. } => say("name it once"),
             Fault::ToleranceWithoutBecause => say("say why in a few words: `because: float16 keeps 11 bits`"),
             Fault::ExpectationMisplaced { beside, .. } => Some(format!("add `{beside}:`, or remove this")),

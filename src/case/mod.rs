@@ -16,6 +16,7 @@ pub mod elements;
 pub mod error;
 pub mod expand;
 pub mod fill;
+pub mod index;
 pub mod json_schema;
 pub mod load;
 pub mod matrix;

@@ -14,6 +14,8 @@ pub struct Names {
     pub functions: &'static [Signature],
     /// Capabilities: what `covers:` may name.
     pub capabilities: &'static [Capability],
+    /// Functions of mlx-c that a recorder sees, sorted: what `session.hide` may name.
+    pub observed: &'static [&'static str],
 }
 
 /// A name and its parameters, in the order in which they are given without names.
@@ -53,10 +55,10 @@ pub enum Takes {
     Bool,
     /// An element type.
     DType,
+    /// An index: places and ranges, one an axis.
+    Index,
     /// Any text.
     Text,
-    /// Anything: the table that builds it looks for itself.
-    Any,
 }
 
 /// Whether a parameter may be left out.
@@ -135,8 +137,8 @@ impl Takes {
             Takes::Float => "a number",
             Takes::Bool => "true or false",
             Takes::DType => "an element type",
+            Takes::Index => "an index, as in `-1`, `\"1:3\"`, `...`, `new_axis`, or a list of such",
             Takes::Text => "text",
-            Takes::Any => "a value",
         }
     }
 }

@@ -187,8 +187,9 @@ fn check_setting(callee: &str, parameter: &Parameter, value: &Value) -> Result<(
         Takes::Float => value.as_float().is_some(),
         Takes::Bool => value.as_bool().is_some(),
         Takes::DType => value.as_text().and_then(DType::named).is_some(),
+        Takes::Index => super::index::parse(value).is_some(),
         Takes::Text => value.as_text().is_some(),
-        Takes::Any | Takes::Array | Takes::Arrays => true,
+        Takes::Array | Takes::Arrays => true,
     };
     if fits {
         return Ok(());

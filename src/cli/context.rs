@@ -6,6 +6,7 @@ use crate::case::error::nearest;
 use crate::case::load::{find_root, FindError};
 use crate::harness::backend::Backend;
 use crate::harness::suite::EndError;
+use crate::report::text::counted;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::store::{Store, WriteError};
@@ -54,6 +55,17 @@ pub enum CliError {
     NothingMatches {
         /// The filters.
         filters: Vec<String>,
+    },
+    /// A filter matches nothing, but some files could not be read: the cells may be theirs.
+    #[error(
+        "no cell's id contains {}, but {broken} with problems, which stand above, give no cells",
+        quoted(.filters)
+    )]
+    MaybeBroken {
+        /// The filters.
+        filters: Vec<String>,
+        /// How many files: `1 file`.
+        broken: String,
     },
     /// Nothing waits to be accepted.
     #[error("nothing waits to be accepted; `assay run` puts a scorecard aside where something got worse")]
@@ -118,16 +130,26 @@ impl Context<'_> {
 }
 
 /// The cells whose id contains any of the filters; all without a filter.
-pub fn matching<'a>(cells: &'a [Cell], filters: &[String]) -> Result<Vec<&'a Cell>, CliError> {
+pub fn matching<'a>(suite: &'a Suite, filters: &[String]) -> Result<Vec<&'a Cell>, CliError> {
     let wanted =
         |cell: &&Cell| filters.is_empty() || filters.iter().any(|filter| cell.id.contains(filter.as_str()));
-    let found: Vec<&Cell> = cells.iter().filter(wanted).collect();
-    if found.is_empty() && !filters.is_empty() {
-        return Err(CliError::NothingMatches {
-            filters: filters.to_vec(),
-        });
+    let found: Vec<&Cell> = suite.cells.iter().filter(wanted).collect();
+    if !found.is_empty() || filters.is_empty() {
+        return Ok(found);
     }
-    Ok(found)
+    let filters = filters.to_vec();
+    if suite.problems.is_empty() {
+        return Err(CliError::NothingMatches { filters });
+    }
+    print_problems(suite);
+    let mut files: Vec<&str> = suite
+        .problems
+        .iter()
+        .map(|problem| problem.file.as_str())
+        .collect();
+    files.dedup();
+    let broken = counted(files.len(), "file");
+    Err(CliError::MaybeBroken { filters, broken })
 }
 
 /// The cell of exactly this id.

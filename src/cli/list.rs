@@ -29,7 +29,7 @@ struct Line<'a> {
 pub fn list(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliError> {
     let store = context.store()?;
     let loaded = context.suite(&store)?;
-    let cells = matching(&loaded.cells, &arguments.filters)?;
+    let cells = matching(&loaded, &arguments.filters)?;
     match arguments.format {
         Format::Text => cells.iter().for_each(|cell| say(format_args!("{}\n", cell.id))),
         Format::Json => {

@@ -9,8 +9,10 @@ pub mod generate;
 pub mod list;
 pub mod new;
 mod output;
+pub mod progress;
 pub mod run;
 pub mod show;
+mod start;
 
 pub use accept::accept_pending;
 pub use command::main;

@@ -3,6 +3,7 @@
 use super::command::Format;
 use super::context::{matching, print_problems, CliError, Context};
 use super::output::say;
+use super::progress::Progress;
 use crate::harness::block::block;
 use crate::harness::suite::{self, Ended, Recorder, Scope};
 use crate::report::text;
@@ -57,7 +58,7 @@ struct CellAnswer<'a> {
 pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliError> {
     let store = context.store()?;
     let loaded = context.suite(&store)?;
-    let cells = matching(&loaded.cells, &arguments.filters)?;
+    let cells = matching(&loaded, &arguments.filters)?;
     let committed = store.committed()?;
     let backend = context.backend;
     let recorder = Recorder::new(
@@ -65,12 +66,16 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
         committed.cells.clone(),
         backend.device,
     );
+    let mut progress = Progress::new(cells.len());
     for cell in cells {
+        progress.begin(&cell.id);
         let outcome = recorder.run(cell);
+        progress.end();
         if outcome.is_red() && arguments.format == Format::Text {
-            say(format_args!("{}\n\n", block(cell, &outcome)));
+            progress.aside(|| say(format_args!("{}\n\n", block(cell, &outcome))));
         }
     }
+    progress.finish();
     let scope = Scope {
         store: &store,
         committed: &committed,

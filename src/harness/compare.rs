@@ -41,20 +41,31 @@ pub enum Comparison {
 /// Compares element by element. NaN equals NaN; without tolerance, zeros of both signs are equal too, since a case
 /// cannot be expected to know a zero's sign.
 pub fn compare(found: &Data, expected: &Data, tolerance: Tolerance) -> Comparison {
+    let near = |a: f64, b: f64| within(a, b, tolerance);
+    compare_with(found, expected, near, |a, b| int_within(a, b, tolerance))
+}
+
+/// Compares bit for bit: zeros of both signs differ; NaN equals NaN.
+pub fn compare_bits(found: &Data, expected: &Data) -> Comparison {
+    let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    compare_with(found, expected, same, |a, b| a == b)
+}
+
+fn compare_with(
+    found: &Data,
+    expected: &Data,
+    near: impl Fn(f64, f64) -> bool,
+    int_near: impl Fn(i64, i64) -> bool,
+) -> Comparison {
     if found.len() != expected.len() {
         return Comparison::OtherLength {
             found: found.len(),
             expected: expected.len(),
         };
     }
-    let near = |a: f64, b: f64| within(a, b, tolerance);
     let fits: Vec<bool> = match (found, expected) {
         (Data::Bool(a), Data::Bool(b)) => a.iter().zip(b).map(|(a, b)| a == b).collect(),
-        (Data::Int(a), Data::Int(b)) => a
-            .iter()
-            .zip(b)
-            .map(|(a, b)| int_within(*a, *b, tolerance))
-            .collect(),
+        (Data::Int(a), Data::Int(b)) => a.iter().zip(b).map(|(a, b)| int_near(*a, *b)).collect(),
         (Data::Float(a), Data::Float(b)) => a.iter().zip(b).map(|(a, b)| near(*a, *b)).collect(),
         (Data::Complex(a), Data::Complex(b)) => a
             .iter()

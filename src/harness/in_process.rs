@@ -4,10 +4,11 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
 use super::expect::conclude;
-use super::seam::{wants_values, Cell, Observed, Runner};
+use super::seam::{wants_values, Cell, Observed, Reference, ReferenceOutput, Runner};
 use crate::capture::{CaptureError, EvaluationKind, Op, Trace, TraceError, ValueId};
 use crate::case::data::Data;
-use crate::model::{data_of, dtype_name, Inputs, Model, ModelError};
+use crate::model::{data_of, dtype_name, functions, Inputs, Model, ModelError};
+use crate::reference;
 use crate::scorecard::outcome::{
     ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,
     Outcome, OutputRow, Routes, Work,
@@ -68,7 +69,30 @@ fn observe(cell: &Cell) -> Observed {
     Observed {
         evidence,
         values,
-        ..Observed::default()
+        reference: reference_of(cell),
+    }
+}
+
+/// What the outputs must equal, where the case asks for a reference.
+fn reference_of(cell: &Cell) -> Reference {
+    if !cell.expect.iter().any(|it| it.item.reference) {
+        return Reference::None;
+    }
+    match reference::expected(cell, functions::SIGNATURES) {
+        Err(missing) => Reference::Missing {
+            why: missing.to_string(),
+        },
+        Ok(outputs) => Reference::Expected(
+            outputs
+                .into_iter()
+                .map(|(tensor, policy)| ReferenceOutput {
+                    shape: tensor.shape().iter().map(|extent| *extent as i32).collect(),
+                    dtype: tensor.dtype,
+                    data: tensor.data(),
+                    policy,
+                })
+                .collect(),
+        ),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::case::data::Input;
 use crate::case::elements;
 use crate::case::position::Path;
 use crate::case::schema::{Expectation, OutputExpectation};
+use crate::reference::Policy;
 use crate::scorecard::outcome::{Checked, FindingKind, OutputRow};
 use crate::vocabulary::{DType, Shape};
 
@@ -125,10 +126,16 @@ fn judge_output(
 
 fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
     let rows = &observed.evidence.outputs;
-    let Reference::Expected { policy, outputs } = &observed.reference else {
-        let message =
-            "there is no reference for this program; give `outputs:` with `values:` instead".to_owned();
-        return found.add(Checked::Value, FindingKind::Suite, at, message);
+    let outputs = match &observed.reference {
+        Reference::Expected(outputs) => outputs,
+        Reference::Missing { why } => {
+            let message = format!("{why}; give `outputs:` with `values:` instead of `reference: true`");
+            return found.add(Checked::Value, FindingKind::Suite, at, message);
+        }
+        Reference::None => {
+            let message = "the reference was not computed".to_owned();
+            return found.add(Checked::Value, FindingKind::Suite, at, message);
+        }
     };
     if outputs.len() != rows.len() {
         let message = format!(
@@ -153,7 +160,15 @@ fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
             found.add(Checked::Value, FindingKind::Suite, at, message);
             continue;
         };
-        let comparison = compare::compare(seen, &wanted.data, wanted.tolerance);
+        if dtype != wanted.dtype {
+            let message = format!("output {place}: found dtype {dtype}, expected {}", wanted.dtype);
+            found.add(Checked::Value, FindingKind::Dtype, at, message);
+            continue;
+        }
+        let comparison = match wanted.policy {
+            Policy::ExactBits => compare::compare_bits(seen, &wanted.data),
+            policy => compare::compare(seen, &wanted.data, policy.tolerance(dtype)),
+        };
         if let Comparison::Same { compared: 0, nan } = comparison {
             // An empty output is compared by its shape; one of nothing but NaN says nothing about a function.
             if nan > 0 {
@@ -163,7 +178,15 @@ fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
             }
             continue;
         }
-        judge_comparison(found, comparison, place, &wanted.shape, policy, dtype, at);
+        judge_comparison(
+            found,
+            comparison,
+            place,
+            &wanted.shape,
+            wanted.policy.name(),
+            dtype,
+            at,
+        );
     }
 }
 

@@ -5,8 +5,9 @@
 
 pub use crate::case::cell::Cell;
 use crate::case::data::Data;
-use crate::case::schema::Tolerance;
+use crate::reference::Policy;
 use crate::scorecard::outcome::{Evidence, Outcome};
+use crate::vocabulary::DType;
 
 /// Runs cells.
 pub trait Runner: Send + Sync {
@@ -29,16 +30,16 @@ pub struct Observed {
 /// What the outputs must equal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reference {
-    /// There is no reference for this program.
+    /// None was asked for.
     #[default]
     None,
-    /// The expected elements of each output, and by how much each may differ.
-    Expected {
-        /// The policy's name, such as `reduction`.
-        policy: String,
-        /// The expected outputs, in order.
-        outputs: Vec<ReferenceOutput>,
+    /// There is none for this program.
+    Missing {
+        /// Why.
+        why: String,
     },
+    /// The expected outputs, in order.
+    Expected(Vec<ReferenceOutput>),
 }
 
 /// One output of a reference.
@@ -46,10 +47,12 @@ pub enum Reference {
 pub struct ReferenceOutput {
     /// Extents, outermost first.
     pub shape: Vec<i32>,
+    /// Element type.
+    pub dtype: DType,
     /// Elements, in row-major order.
     pub data: Data,
-    /// How far a found element may lie from the expected one.
-    pub tolerance: Tolerance,
+    /// How found elements are compared with them.
+    pub policy: Policy,
 }
 
 /// Whether judging the cell needs the outputs' elements.

@@ -6,6 +6,7 @@ use mlx_rs::{Array, Dtype};
 
 use super::array::dtype_of;
 use super::error::ModelError;
+use crate::case::index::{self, Index};
 use crate::case::names::Takes;
 use crate::case::value::Value;
 use crate::vocabulary::DType;
@@ -94,6 +95,8 @@ pub mod kinds {
     pub enum Bool {}
     /// An element type.
     pub enum DType {}
+    /// Places and ranges, one an axis.
+    pub enum Index {}
     /// A text.
     pub enum Text {}
 }
@@ -119,22 +122,21 @@ impl Take for kinds::Arrays {
 
     fn take(value: &Value, values: &HashMap<String, Array>) -> Option<Vec<Array>> {
         match value {
-            Value::List(items) => items
-                .iter()
-                .map(|item| kinds::Array::take(item, values))
-                .collect(),
-            // A structured input by its name: all arrays in it, in order.
-            Value::Text(name) => {
+            Value::List(items) => {
+                let arrays: Option<Vec<Vec<Array>>> = items
+                    .iter()
+                    .map(|item| kinds::Arrays::take(item, values))
+                    .collect();
+                Some(arrays?.concat())
+            }
+            // A value that has parts by its name: all arrays in it, in order.
+            Value::Text(name) if !values.contains_key(name) => {
                 let items: Vec<Array> = (0..)
                     .map_while(|place| values.get(&format!("{name}.{place}")).cloned())
                     .collect();
-                if items.is_empty() {
-                    values.get(name).map(|array| vec![array.clone()])
-                } else {
-                    Some(items)
-                }
+                Some(items).filter(|items| !items.is_empty())
             }
-            _ => None,
+            one => kinds::Array::take(one, values).map(|array| vec![array]),
         }
     }
 }
@@ -183,6 +185,15 @@ impl Take for kinds::DType {
 
     fn take(value: &Value, _: &HashMap<String, Array>) -> Option<Dtype> {
         DType::named(value.as_text()?).map(dtype_of)
+    }
+}
+
+impl Take for kinds::Index {
+    type Rust = Vec<Index>;
+    const TAKES: Takes = Takes::Index;
+
+    fn take(value: &Value, _: &HashMap<String, Array>) -> Option<Vec<Index>> {
+        index::parse(value)
     }
 }
 

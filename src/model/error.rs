@@ -44,7 +44,29 @@ impl ModelError {
     pub fn mlx(doing: impl Into<String>, error: &Exception) -> Self {
         Self::Mlx {
             doing: doing.into(),
-            message: error.what().to_string(),
+            message: without_place(error.what()).to_string(),
         }
+    }
+}
+
+/// MLX's message without the place in mlx-rs's sources that it ends with: a path of one machine says nothing on
+/// another.
+fn without_place(message: &str) -> &str {
+    match message.rfind(" at /") {
+        Some(end) if message[end..].contains(".rs:") || message[end..].contains(".cpp:") => {
+            message[..end].trim_end()
+        }
+        _ => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_sources_are_left_out() {
+        assert_eq!(without_place("[add] no. at /home/a/b.cpp:12"), "[add] no.");
+        assert_eq!(without_place("[add] look at /this"), "[add] look at /this");
     }
 }

@@ -11,10 +11,11 @@ use super::error::ModelError;
 use super::functions;
 use super::layers::{self, build};
 use super::module::Built;
+use crate::capability::capability;
 use crate::capture::containers::Naming;
 use crate::capture::{
-    function_scope, module_scope, CaptureInputs, PayloadPolicy, ScopeKind, Session, Trace, TraceError,
-    UnwrappedPolicy,
+    function_scope, module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, PayloadPolicy,
+    ScopeKind, Session, Trace, TraceError, UnwrappedPolicy,
 };
 use crate::case::cell::{Cell, Program, Step};
 use crate::case::data::{ArraySpec, Input};
@@ -142,6 +143,7 @@ impl<'a> Model<'a> {
     ///
     /// The capture's, or the program's own.
     pub fn capture(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
+        self.refuse_unsupported()?;
         let mut session = self.session();
         for (name, built) in &self.layers {
             session = session.parameters_at(name, built.parameters());
@@ -153,6 +155,30 @@ impl<'a> Model<'a> {
             Program::Forward { steps, outputs, .. } => self.run_steps(steps, outputs, inputs),
         })?;
         Ok(trace)
+    }
+
+    /// What a case may ask for and the capture layer cannot do.
+    fn refuse_unsupported(&self) -> Result<(), CaptureError> {
+        let asked = &self.cell.session;
+        let (id, message) = match (asked.intervene.keys().next(), &asked.halt) {
+            (Some(label), _) => (
+                "session.intervene",
+                format!("the result of {label} is not replaced"),
+            ),
+            (None, Some(label)) => ("session.halt", format!("the forward does not stop after {label}")),
+            (None, None) => return Ok(()),
+        };
+        match capability(id).map(|row| (row, row.refusal)) {
+            Some((row, Some(code))) => Err(BackendUnsupportedError {
+                code,
+                capability: row.id,
+                message,
+                remedy: row.remedy,
+            }
+            .into()),
+            // A capability that is claimed refuses nothing.
+            _ => Ok(()),
+        }
     }
 
     fn session(&self) -> Session {
@@ -170,13 +196,15 @@ impl<'a> Model<'a> {
     }
 
     fn run_model(&mut self, inputs: &Inputs) -> Result<Vec<Array>, ModelError> {
-        let operands: Vec<Option<Array>> = inputs.0.iter().map(|(_, array)| Some(array.clone())).collect();
-        let Some(built) = self.layers.values_mut().next() else {
-            return Err(ModelError::Unknown {
-                what: "layer",
-                name: String::new(),
-            });
+        let unknown = || ModelError::Unknown {
+            what: "layer",
+            name: String::new(),
         };
+        let Program::Model(spec) = &self.cell.program else {
+            return Err(unknown());
+        };
+        let operands = operands_of(&spec.name, inputs);
+        let built = self.layers.values_mut().next().ok_or_else(unknown)?;
         call(built, None, &operands)
     }
 
@@ -196,15 +224,18 @@ impl<'a> Model<'a> {
                 values.insert(format!("{}.{place}", step.name), result);
             }
         }
-        outputs
-            .iter()
-            .map(|name| {
-                values.get(name).cloned().ok_or_else(|| ModelError::Unknown {
+        let mut given = Vec::new();
+        for name in outputs {
+            let found = arrays_of(name, &values);
+            if found.is_empty() {
+                return Err(ModelError::Unknown {
                     what: "value",
                     name: name.clone(),
-                })
-            })
-            .collect()
+                });
+            }
+            given.extend(found);
+        }
+        Ok(given)
     }
 
     fn run_step(&mut self, step: &Step, values: &Values) -> Result<Vec<Array>, ModelError> {
@@ -254,6 +285,31 @@ impl<'a> Model<'a> {
                 .unwrap_or_default(),
             Program::Model(spec) => spec.name.clone(),
         }
+    }
+}
+
+/// The array of a name, or those of its parts, in order, where it has several.
+fn arrays_of(name: &str, values: &Values) -> Vec<Array> {
+    match values.get(name) {
+        Some(array) => vec![array.clone()],
+        None => (0..)
+            .map_while(|place| values.get(&format!("{name}.{place}")).cloned())
+            .collect(),
+    }
+}
+
+/// The inputs as a layer takes them: by name where it takes several, the only one by any name.
+fn operands_of(layer: &str, inputs: &Inputs) -> Vec<Option<Array>> {
+    let parameters: Vec<_> = layers::layer(layer)
+        .map(|entry| entry.signature.operands().collect())
+        .unwrap_or_default();
+    let named = |name: &str| {
+        let found = inputs.0.iter().find(|(path, _)| path == name);
+        found.map(|(_, array)| array.clone())
+    };
+    match parameters[..] {
+        [] | [_] => inputs.0.iter().map(|(_, array)| Some(array.clone())).collect(),
+        ref several => several.iter().map(|parameter| named(parameter.name)).collect(),
     }
 }
 

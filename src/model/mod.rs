@@ -8,9 +8,11 @@ mod array;
 mod error;
 mod forward;
 pub mod functions;
+mod index;
 pub mod layers;
 mod module;
 mod programs;
+mod structured;
 
 pub use array::{data_of, dtype_name, to_array};
 pub use error::ModelError;

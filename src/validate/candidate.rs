@@ -25,26 +25,34 @@ pub enum Candidate {
     Rotation,
     /// Every element the last one.
     Last,
-    /// Each index the next valid one, where the shape of what is indexed bounds it.
+    /// Each index another one that is valid, where the shape of what is indexed bounds it.
     Next,
     /// One element not a number.
     Nan,
+    /// All elements lower than before: what a minimum may ignore otherwise.
+    Fall,
+    /// Every element 0: what a truth value may ignore otherwise.
+    Zero,
+    /// Every element 1.
+    One,
+    /// One element infinite.
+    Infinity,
 }
 
 impl Candidate {
     /// The candidates for a role and an element type, the most telling first.
     pub fn all(role: Role, dtype: Dtype) -> &'static [Candidate] {
-        use Candidate::{Last, Nan, Next, Noise, Reversal, Rotation, Shift};
+        use Candidate::{Fall, Infinity, Last, Nan, Next, Noise, One, Reversal, Rotation, Shift, Zero};
         match (effective(role, dtype), dtype) {
             (Role::Index, _) => &[Reversal, Rotation, Next, Last],
             (Role::Count, _) => &[Reversal, Rotation, Last],
             (Role::Key | Role::Packed, _) => &[Noise, Shift],
-            (_, Dtype::Bool) => &[Shift, Noise, Reversal],
+            (_, Dtype::Bool) => &[Shift, Noise, Reversal, Zero, One],
             (Role::Divisor, _) => &[Noise, Shift],
             (_, Dtype::Float16 | Dtype::Bfloat16 | Dtype::Float32 | Dtype::Float64 | Dtype::Complex64) => {
-                &[Noise, Shift, Reversal, Nan]
+                &[Noise, Shift, Reversal, Nan, Fall, Zero, One, Infinity]
             }
-            _ => &[Noise, Shift, Reversal],
+            _ => &[Noise, Shift, Reversal, Fall, Zero, One],
         }
     }
 
@@ -66,13 +74,15 @@ impl Candidate {
             Self::Rotation => memory.rotate_left(array.item_size()),
             Self::Last => repeat_last(&mut memory, array.item_size()),
             Self::Next => integers(&mut memory, dtype, |x, _| match bound {
-                2.. if (0..bound).contains(&x) => (x + 1) % bound,
+                2.. => (x.rem_euclid(bound) + 1) % bound,
                 _ => x,
             }),
-            Self::Noise | Self::Shift | Self::Nan => match effective(role, dtype) {
-                Role::Key | Role::Packed => flip_bits(&mut memory, self),
-                role => change(&mut memory, dtype, role, self),
-            },
+            Self::Noise | Self::Shift | Self::Nan | Self::Fall | Self::Zero | Self::One | Self::Infinity => {
+                match effective(role, dtype) {
+                    Role::Key | Role::Packed => flip_bits(&mut memory, self),
+                    role => change(&mut memory, dtype, role, self),
+                }
+            }
         }
         graph::respan(array, &memory).map(Some)
     }
@@ -97,6 +107,10 @@ impl fmt::Display for Candidate {
             Self::Last => "last",
             Self::Next => "next",
             Self::Nan => "nan",
+            Self::Fall => "fall",
+            Self::Zero => "zero",
+            Self::One => "one",
+            Self::Infinity => "infinity",
         })
     }
 }
@@ -139,7 +153,11 @@ fn float(x: f64, index: usize, candidate: Candidate) -> f64 {
     match candidate {
         Candidate::Noise => x * (1.0 + 0.125 + 0.25 * unit(2 * index)) + 0.0625 + 0.5 * unit(2 * index + 1),
         Candidate::Nan if index == 0 => f64::NAN,
-        Candidate::Nan => x,
+        Candidate::Infinity if index == 0 => f64::INFINITY,
+        Candidate::Nan | Candidate::Infinity => x,
+        Candidate::Fall => x - 2.0 * x.abs() - 1.0,
+        Candidate::Zero => 0.0,
+        Candidate::One => 1.0,
         _ => x * 2.0 + 1.0,
     }
 }
@@ -149,6 +167,8 @@ fn change(memory: &mut [u8], dtype: Dtype, role: Role, candidate: Candidate) {
         Dtype::Bool => each(memory, |[b]: [u8; 1], i| {
             [match candidate {
                 Candidate::Noise => b ^ (hash(i) as u8 & 1),
+                Candidate::Zero => 0,
+                Candidate::One => 1,
                 _ => b ^ 1,
             }]
         }),
@@ -205,6 +225,9 @@ fn integers(memory: &mut [u8], dtype: Dtype, f: impl Fn(i64, usize) -> i64) {
 
 fn integer(x: i64, index: usize, role: Role, candidate: Candidate) -> i64 {
     let step = match candidate {
+        Candidate::Zero => return 0,
+        Candidate::One => return 1,
+        Candidate::Fall => -17,
         Candidate::Noise => 1 + (hash(index) % 3) as i64,
         _ => 17,
     };
@@ -289,7 +312,7 @@ mod tests {
             );
         }
         let next = Candidate::Next.apply(Role::Index, 5, &array).unwrap().unwrap();
-        assert_eq!(next.as_slice::<i32>(), [0, 1, 7, 7]);
+        assert_eq!(next.as_slice::<i32>(), [0, 1, 3, 3]);
         let lone = Candidate::Next.apply(Role::Index, 1, &array).unwrap().unwrap();
         assert_eq!(lone.as_slice::<i32>(), [4, 0, 7, 7]);
     }

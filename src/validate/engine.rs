@@ -1,5 +1,6 @@
 //! Validation itself: plan, replay in batches, perturb in rounds, decide, roll up.
 
+use std::collections::hash_map::Entry;
 use std::collections::HashMap;
 
 use mlx_rs::Array;
@@ -26,7 +27,9 @@ const BATCH: usize = 64;
 /// On another thread than the capturing one only the function route is left, since primitives hold their thread's
 /// streams; the decisions' routes say so.
 pub fn validate(trace: &Trace) -> Status {
-    if trace.payload_policy() == PayloadPolicy::None || trace.calls().is_empty() {
+    // A trace without calls whose outputs come from a call has lost that call: this is a fault, not an absence.
+    let nothing_computed = trace.calls().is_empty() && coverage::gaps_of_trace(trace).is_empty();
+    if trace.payload_policy() == PayloadPolicy::None || nothing_computed {
         return unavailable(
             trace,
             "there is nothing to replay with: no payloads were kept, or nothing was computed",
@@ -79,6 +82,8 @@ struct Tried {
     parameter: &'static str,
     /// Whether MLX's graph reaches it.
     reached: bool,
+    /// Whether it has elements, and some result has any that could depend on them.
+    has_data: bool,
     proof: Option<Candidate>,
 }
 
@@ -90,6 +95,9 @@ struct Job {
     /// The operand's place in the plan and the candidate, for a perturbation.
     perturbed: Option<(usize, Candidate)>,
 }
+
+/// The lazy results of a job; `None` where a candidate has nothing to change.
+type Built = Result<Option<Vec<Array>>, String>;
 
 /// A value, the role it is perturbed in, what bounds its indices, and how it is perturbed.
 type Perturbed = (ValueId, Role, i64, Candidate);
@@ -131,6 +139,8 @@ impl<'a> Engine<'a> {
 
     fn plan(&self, id: CallId, call: &Call) -> Plan {
         let reached = self.trace.subgraph(call).map(|subgraph| subgraph.boundary());
+        // Where no result has an element, nothing can depend on any operand's elements.
+        let carries_data = !call.results().iter().all(|result| is_empty(self.trace, *result));
         let operands = operands(call)
             .into_iter()
             .map(|(operand, value, role, parameter)| Tried {
@@ -139,6 +149,7 @@ impl<'a> Engine<'a> {
                 role,
                 parameter,
                 reached: reached.as_ref().is_none_or(|reached| reached.contains(&value.0)),
+                has_data: carries_data && !is_empty(self.trace, value),
                 proof: None,
             })
             .collect();
@@ -296,8 +307,7 @@ impl<'a> Engine<'a> {
         mut judge: impl FnMut(&mut Self, Job, Result<Option<(usize, Difference)>, String>),
     ) {
         for batch in jobs.chunks(BATCH) {
-            let built: Vec<(Job, Result<Option<Vec<Array>>, String>)> =
-                batch.iter().map(|job| (*job, self.build(*job))).collect();
+            let built: Vec<(Job, Built)> = batch.iter().map(|job| (*job, self.build(*job))).collect();
             let pending = built
                 .iter()
                 .filter_map(|(_, built)| built.as_ref().ok()?.as_ref())
@@ -318,7 +328,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The lazy results of a job; `None` where a candidate has nothing to change.
-    fn build(&mut self, job: Job) -> Result<Option<Vec<Array>>, String> {
+    fn build(&mut self, job: Job) -> Built {
         let trace = self.trace;
         let call = &trace.calls()[job.call];
         let Some((place, candidate)) = job.perturbed else {
@@ -333,16 +343,16 @@ impl<'a> Engine<'a> {
             _ => 0,
         };
         let key = (value, role, bound, candidate);
-        if !self.perturbed.contains_key(&key) {
-            let made = match trace.value(value).payload() {
+        let made = match self.perturbed.entry(key) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(place) => place.insert(match trace.value(value).payload() {
                 Some(array) => candidate
                     .apply(role, bound, array)
                     .map_err(|error| error.to_string())?,
                 None => None,
-            };
-            self.perturbed.insert(key, made);
-        }
-        let Some(array) = &self.perturbed[&key] else {
+            }),
+        };
+        let Some(array) = made else {
             return Ok(None);
         };
         let substitution = Substitution {
@@ -445,7 +455,7 @@ impl<'a> Engine<'a> {
         let unproven = plan
             .operands
             .iter()
-            .find(|tried| tried.reached && tried.proof.is_none());
+            .find(|tried| tried.reached && tried.has_data && tried.proof.is_none());
         if let Some(Tried {
             operand, parameter, ..
         }) = unproven
@@ -458,7 +468,11 @@ impl<'a> Engine<'a> {
                 },
             );
         }
-        if plan.operands.iter().all(|tried| !tried.reached) {
+        if plan
+            .operands
+            .iter()
+            .all(|tried| !tried.reached || !tried.has_data)
+        {
             return with(Reason::OperandNotRead, Detail::None);
         }
         let constant = plan.operands.iter().any(|tried| {
@@ -535,6 +549,10 @@ fn operands(call: &Call) -> Vec<(Operand, ValueId, Role, &'static str)> {
         ));
     }
     found
+}
+
+fn is_empty(trace: &Trace, value: ValueId) -> bool {
+    trace.value(value).shape().contains(&0)
 }
 
 /// The smallest extent of a call's first operand, which is what its indices point into.

@@ -6,12 +6,12 @@ use crate::stand_in::observe;
 use mlx_assay::capability::RefusalCode;
 use mlx_assay::case::cell::Cell;
 use mlx_assay::case::data::Data;
-use mlx_assay::case::schema::Tolerance;
 use mlx_assay::harness::block::block;
 use mlx_assay::harness::expect::conclude;
 use mlx_assay::harness::seam::{Observed, Reference, ReferenceOutput};
+use mlx_assay::reference::Policy;
 use mlx_assay::scorecard::outcome::{Ending, Fate, Outcome, Verdict};
-use mlx_assay::vocabulary::{Decision, Reason, State};
+use mlx_assay::vocabulary::{DType, Decision, Reason, State};
 use std::time::Duration;
 
 fn judge(cell: &Cell, change: impl FnOnce(&mut Observed)) -> Outcome {
@@ -29,16 +29,14 @@ fn refusal(code: RefusalCode) -> Ending {
     }
 }
 
-fn expected(shape: &[i32], elements: &[f64]) -> Reference {
+fn expected(dtype: DType, shape: &[i32], elements: &[f64]) -> Reference {
     let output = ReferenceOutput {
         shape: shape.to_vec(),
+        dtype,
         data: Data::Float(elements.to_vec()),
-        tolerance: Tolerance::default(),
+        policy: Policy::Reduction,
     };
-    Reference::Expected {
-        policy: "reduction".into(),
-        outputs: vec![output],
-    }
+    Reference::Expected(vec![output])
 }
 
 /// The design's own example: the sum of 4,096 ones in float16.
@@ -52,7 +50,7 @@ fn narrow_sum() -> (Cell, Outcome) {
     let outcome = judge(&cell, |observed| {
         observed.evidence.outputs[0].array.shape = vec![];
         observed.values = vec![Data::Float(vec![2048.0])];
-        observed.reference = expected(&[], &[4096.0]);
+        observed.reference = expected(DType::Float16, &[], &[4096.0]);
     });
     (cell, outcome)
 }
@@ -249,7 +247,7 @@ fn expected_and_observed_make_verdicts() {
             "{reference: true}",
             |it| {
                 it.values = vec![Data::Float(vec![f64::NAN; 2])];
-                it.reference = expected(&[2], &[f64::NAN; 2]);
+                it.reference = expected(DType::Float32, &[2], &[f64::NAN; 2]);
             },
             Pass,
             Some(Invalid),

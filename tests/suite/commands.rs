@@ -55,17 +55,102 @@ fn a_broken_case_ends_with_3_and_points_at_the_line() {
 }
 
 #[test]
+fn a_filter_that_only_a_broken_file_would_meet_shows_what_is_wrong_with_it() {
+    let root = root_with("cases/mine.yaml", "op: epx\nshape: [3]\nexpect: {}\n");
+    let output = assay(root.path(), &["run", "mine"]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("did you mean `exp`"), "{}", said(&output));
+    assert!(
+        said(&output).contains("but 1 file with problems"),
+        "{}",
+        said(&output)
+    );
+}
+
+#[test]
+fn whatever_is_in_a_file_the_answer_is_a_place_and_a_way_out() {
+    let bomb: String = (0..12)
+        .map(|level| match level {
+            0 => "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned(),
+            _ => format!(
+                "a{level}: &a{level} [{}]\n",
+                vec![format!("*a{}", level - 1); 10].join(", ")
+            ),
+        })
+        .collect();
+    let broken: [(&str, &[u8]); 7] = [
+        (
+            "indentation",
+            b"inputs:\n  x: {shape: [3]}\n model: gelu\nexpect: {}\n",
+        ),
+        (
+            "unknown key",
+            b"inputs: {x: {shape: [3]}}\nmodle: gelu\nexpect: {}\n",
+        ),
+        (
+            "wrong type",
+            b"inputs: {x: {shape: three}}\nmodel: gelu\nexpect: {}\n",
+        ),
+        (
+            "a shape of -1",
+            b"inputs: {x: {shape: [-1]}}\nmodel: gelu\nexpect: {}\n",
+        ),
+        (
+            "10^12 elements",
+            b"inputs: {x: {shape: [1000000, 1000000]}}\nmodel: gelu\nexpect: {}\n",
+        ),
+        ("a bomb", bomb.as_bytes()),
+        (
+            "not UTF-8",
+            b"inputs: {x: {shape: [3]}}\nmodel: gelu # na\xefve\nexpect: {}\n",
+        ),
+    ];
+    for (name, text) in broken {
+        let root = root_with("cases/a.yaml", "");
+        std::fs::write(root.path().join("cases/a.yaml"), text).expect("written");
+        let output = assay(root.path(), &["check"]);
+        assert_eq!(output.status.code(), Some(3), "{name}: {}", said(&output));
+        let said = said(&output);
+        let placed = said.contains("cases/a.yaml:") || name == "not UTF-8" && said.contains("cases/a.yaml");
+        assert!(
+            placed && said.contains("help:") && !said.contains("panicked"),
+            "{name}: {said}"
+        );
+    }
+}
+
+#[test]
 fn a_new_case_is_right_as_it_stands_and_never_replaces_one() {
     let root = root_with("cases/a.yaml", CASE);
-    for kind in ["model", "refusal"] {
-        let id = format!("mine::{kind}");
-        let made = assay(root.path(), &["new", &id, "--kind", kind]);
+    for kind in ["op", "layer", "model", "refusal"] {
+        let made = assay(root.path(), &["new", kind, "mine"]);
         assert_eq!(made.status.code(), Some(0), "{}", said(&made));
-        assert_eq!(assay(root.path(), &["new", &id]).status.code(), Some(2));
+        assert_eq!(assay(root.path(), &["new", kind, "mine"]).status.code(), Some(2));
     }
-    let output = assay(root.path(), &["check"]);
+    let output = assay(root.path(), &["run", "mine"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert_eq!(assay(root.path(), &["new", "../out"]).status.code(), Some(2));
+    assert!(
+        said(&output).contains("9 of 10 cells ran, record 9 pass"),
+        "{}",
+        said(&output)
+    );
+    assert_eq!(
+        assay(root.path(), &["new", "op", "../out"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn a_new_case_begins_with_the_signature_of_any_function_and_layer() {
+    let root = root_with("cases/a.yaml", CASE);
+    let names = mlx_assay::under_test::backend().names;
+    let ops = names.functions.iter().map(|it| ("op", it.name));
+    for (kind, name) in ops.chain(names.layers.iter().map(|it| ("layer", it.name))) {
+        let made = assay(root.path(), &["new", kind, name]);
+        assert_eq!(made.status.code(), Some(0), "{name}: {}", said(&made));
+    }
+    let output = assay(root.path(), &["run"]);
+    assert!(!said(&output).contains("FAIL"), "{}", said(&output));
 }
 
 #[test]

@@ -9,5 +9,7 @@ mod grammar;
 mod messages;
 mod names;
 mod page;
+mod reference;
+mod runs;
 mod scorecard;
 mod stand_in;

@@ -69,6 +69,14 @@ pub const NAMES: Names = Names {
     layers: LAYERS,
     functions: FUNCTIONS,
     capabilities: CAPABILITIES,
+    observed: &[
+        "mlx_addmm",
+        "mlx_erf",
+        "mlx_linalg_norm",
+        "mlx_linalg_norm_l2",
+        "mlx_sum",
+        "mlx_sum_axes",
+    ],
 };
 
 /// The cells of `text`, or what is wrong with it, as the file `cases/test.yaml`.

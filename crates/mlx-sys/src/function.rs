@@ -170,9 +170,9 @@ pub enum Argument<'a> {
     /// See [`Kind::Text`].
     Text(Option<&'a CStr>),
     /// See [`Kind::Ints`].
-    Ints(&'a [c_int]),
+    Ints(Option<&'a [c_int]>),
     /// See [`Kind::Int64s`].
-    Int64s(&'a [i64]),
+    Int64s(Option<&'a [i64]>),
     /// See [`Kind::OptionalInt`].
     OptionalInt(Option<c_int>),
     /// See [`Kind::OptionalFloat`].

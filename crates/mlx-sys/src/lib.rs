@@ -15,6 +15,8 @@
 //! running a test suite that knows nothing of observers.
 
 #![allow(non_upper_case_globals, non_camel_case_types, non_snake_case)]
+// What each generated function asks of its caller stands in mlx-c's headers.
+#![allow(clippy::missing_safety_doc)]
 
 /// The functions of mlx-c as they are: calls through here are never observed.
 #[allow(clippy::all, missing_docs, rustdoc::all, dead_code, unsafe_op_in_unsafe_fn)]

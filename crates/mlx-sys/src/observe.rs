@@ -224,18 +224,19 @@ pub(crate) fn inlining(closure: raw::mlx_closure) -> Inlining {
     with_observer(|observer| observer.inline_compiled(closure)).unwrap_or(Inlining::No)
 }
 
-/// A slice from a C pointer and a length, either of which may stand for nothing.
+/// A slice from a C pointer and a length. A null pointer is not an empty list: for a norm it means all axes.
 ///
 /// # Safety
 ///
 /// `data` is null or points to `length` elements that outlive the call which is being observed.
 #[inline]
-pub(crate) unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
-    if data.is_null() || length == 0 {
-        return &[];
+pub(crate) unsafe fn slice<'a, T>(data: *const T, length: usize) -> Option<&'a [T]> {
+    match (data.is_null(), length) {
+        (true, _) => None,
+        (false, 0) => Some(&[]),
+        // SAFETY: as above; this is what the C function itself requires of its caller.
+        (false, _) => Some(unsafe { std::slice::from_raw_parts(data, length) }),
     }
-    // SAFETY: as above; this is what the C function itself requires of its caller.
-    unsafe { std::slice::from_raw_parts(data, length) }
 }
 
 /// A C string, which may be absent.

@@ -151,7 +151,7 @@ fn an_absent_operand_and_integers_are_invoked() {
 
     let arguments = [
         Argument::Array(a.0),
-        Argument::Ints(&[3, 1]),
+        Argument::Ints(Some(&[3, 1])),
         Argument::Stream(stream()),
     ];
     assert_eq!(call("mlx_reshape", &arguments)[0].shape(), [3, 1]);

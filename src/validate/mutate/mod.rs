@@ -138,7 +138,16 @@ pub fn flagged(status: &Status, fault: Fault) -> Flagged {
 }
 
 fn drop_call(trace: &mut Trace, at: CallId) -> bool {
-    if at.index() >= trace.calls.len() {
+    let Some(call) = trace.calls.get(at.index()) else {
+        return false;
+    };
+    // A call that only gives back its operands makes no value: without it nothing is missing.
+    if !call.results.is_empty()
+        && call
+            .results
+            .iter()
+            .all(|result| call.operands().any(|it| it == *result))
+    {
         return false;
     }
     trace.calls.remove(at.index());
@@ -156,15 +165,19 @@ fn flip_bit(trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
     let Some(payload) = trace.values[result.index()].payload() else {
         return Ok(false);
     };
-    let mut memory = graph::span(payload)?;
+    let memory = graph::span(payload)?;
     let width = payload.item_size();
-    let Some(byte) = memory.get_mut(width.saturating_sub(1) / 2) else {
-        return Ok(false);
-    };
-    *byte ^= 1;
-    let changed: Array = graph::respan(payload, &memory)?;
-    trace.values[result.index()].payload = Some(changed);
-    Ok(true)
+    // The first element that one bit makes another one: of a NaN it makes a NaN.
+    for place in (width.saturating_sub(1) / 2..memory.len()).step_by(width) {
+        let mut memory = memory.clone();
+        memory[place] ^= 1;
+        let changed: Array = graph::respan(payload, &memory)?;
+        if !graph::compare(payload, &changed)?.is_none() {
+            trace.values[result.index()].payload = Some(changed);
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn replace_parent(trace: &mut Trace, at: CallId) -> bool {

@@ -216,7 +216,7 @@ fn replay(function: &Function) -> TokenStream {
         }
         if let Some(argument) = function.arguments.iter().find(|a| a.name == parameter.name) {
             passed.push(match argument.kind {
-                Kind::Ints | Kind::Int64s => quote!(#ident.as_ptr()),
+                Kind::Ints | Kind::Int64s => quote!(#ident.map_or(::std::ptr::null(), |it| it.as_ptr())),
                 Kind::Text => quote!(#ident.map_or(::std::ptr::null(), |text| text.as_ptr())),
                 Kind::OptionalInt => quote!(raw::mlx_optional_int {
                     value: #ident.unwrap_or_default(),
@@ -238,7 +238,7 @@ fn replay(function: &Function) -> TokenStream {
             .find(|a| a.length.as_deref() == Some(&parameter.name))
         {
             let slice = format_ident!("{}", argument.name);
-            passed.push(quote!(#slice.len()));
+            passed.push(quote!(#slice.map_or(0, |it| it.len())));
         }
     }
     let call = if function.declaration.returns == "mlx_array" {
