@@ -480,7 +480,8 @@ fn an_operand_without_elements_is_exempt() {
 fn truths_minima_and_lone_indices_are_shown_to_matter() {
     let x = Array::from_slice(&[3, 4, 5], &[3]);
     let table = Array::from_slice(&[0.0_f32, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], &[4, 2]);
-    let programs: [(&str, fn(&Array, &Array) -> Result<Array, Exception>); 4] = [
+    type Program = fn(&Array, &Array) -> Result<Array, Exception>;
+    let programs: [(&str, Program); 4] = [
         ("any", |x, _| ops::any(x, None)),
         ("minimum", |x, _| ops::minimum(x, Array::from_int(2))),
         ("is_inf", |_, table| ops::is_inf(table)),
