@@ -5,6 +5,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use mlx_assay::capability::RefusalCode;
 use mlx_assay::capture::containers::{List, Map, Sequential};
 use mlx_assay::capture::{function_scope, EvaluationKind, OpKind, Origin, PayloadPolicy, Scoped, TraceError};
+use mlx_assay::validate::mutate::{flagged, Fault, Flagged};
 use mlx_assay::validate::validate;
 use mlx_assay::vocabulary::{Decision, Reason, State};
 use mlx_assay::{trace, unwrapped_policy, Session, Trace, UnwrappedPolicy};
@@ -463,6 +464,73 @@ fn what_a_function_does_not_read_is_exempt() {
     let status = validate(&trace);
     assert_eq!(status.state(), State::Passed, "{status}");
     assert_eq!(status.ops()[1].reason(), Some(Reason::OperandNotRead));
+}
+
+#[test]
+fn an_operand_without_elements_is_exempt() {
+    let x = ops::zeros::<f32>(&[0, 3]).unwrap();
+    x.eval().unwrap();
+    let trace = run(&x, || ops::sum_axes(&x, &[0], None));
+    let status = validate(&trace);
+    assert_eq!(status.state(), State::Passed, "{status}");
+    assert_eq!(status.ops()[1].reason(), Some(Reason::OperandNotRead));
+}
+
+#[test]
+fn truths_minima_and_lone_indices_are_shown_to_matter() {
+    let x = Array::from_slice(&[3, 4, 5], &[3]);
+    let table = Array::from_slice(&[0.0_f32, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], &[4, 2]);
+    type Program = fn(&Array, &Array) -> Result<Array, Exception>;
+    let programs: [(&str, Program); 4] = [
+        ("any", |x, _| ops::any(x, None)),
+        ("minimum", |x, _| ops::minimum(x, Array::from_int(2))),
+        ("is_inf", |_, table| ops::is_inf(table)),
+        ("take", |_, table| {
+            ops::indexing::take_axis(table, Array::from_int(3), 0)
+        }),
+    ];
+    for (name, program) in programs {
+        let inputs = vec![x.clone(), table.clone()];
+        let (trace, _) = Session::new().run(&inputs, || program(&x, &table)).unwrap();
+        let status = validate(&trace);
+        assert_eq!(status.state(), State::Passed, "{name}: {status}");
+    }
+}
+
+#[test]
+fn a_norm_over_all_axes_replays_by_both_routes() {
+    let x = input();
+    let trace = run(&x, || linalg::norm_l2(&x, linalg::NormOptions::default()));
+    let status = validate(&trace);
+    assert_eq!(status.state(), State::Passed, "{status}");
+    let routes = status.ops()[1].routes();
+    assert!(routes.function && routes.graph);
+}
+
+#[test]
+fn a_trace_that_lost_its_only_call_is_failed_and_not_unavailable() {
+    let x = input();
+    let mut trace = run(&x, || ops::exp(&x));
+    let call = trace.ops()[1].calls()[0];
+    assert!(Fault::CallDropped.seed(&mut trace, call).unwrap());
+    let status = validate(&trace);
+    assert_eq!(
+        flagged(&status, Fault::CallDropped),
+        Flagged::Fitting(Reason::ReplayCoverageIncomplete)
+    );
+}
+
+#[test]
+fn a_bit_flipped_beside_a_nan_is_flagged() {
+    let x = Array::from_slice(&[f32::NAN, 1.0], &[2]);
+    let mut trace = run(&x, || ops::square(&x));
+    let call = trace.ops()[1].calls()[0];
+    assert!(Fault::BitFlipped.seed(&mut trace, call).unwrap());
+    let status = validate(&trace);
+    assert_eq!(
+        flagged(&status, Fault::BitFlipped),
+        Flagged::Fitting(Reason::ReplayMismatch)
+    );
 }
 
 #[test]
