@@ -39,8 +39,7 @@ pub(super) struct State {
     pub(super) book: Book,
     /// The first failure to read MLX's graph; the capture then ends with it.
     pub(super) failure: Option<GraphError>,
-    index: FxHashMap<ArrayId, ValueId>,
-    /// One for each value: the identities in `index` stay unique while these live.
+    /// One for each value: the identities that `book` knows stay unique while these live.
     tokens: Vec<Token>,
     /// The scopes that are open, with the length of the address before each.
     open: Vec<(ScopeId, usize)>,
@@ -64,7 +63,6 @@ impl Recorder {
                 values: Vec::with_capacity(512),
                 tokens: Vec::with_capacity(512),
                 calls: Vec::with_capacity(256),
-                index: FxHashMap::with_capacity_and_hasher(512, Default::default()),
                 ..State::default()
             }),
         }
@@ -118,8 +116,7 @@ impl Recorder {
     /// Notes that the innermost scope returned an array.
     pub(super) fn returned(&self, array: &Array) {
         let mut state = self.state();
-        let known = ArrayId::of(array).and_then(|id| state.index.get(&id).copied());
-        if let (Some(value), Some(&(scope, _))) = (known, state.open.last()) {
+        if let (Some(value), Some(&(scope, _))) = (state.known(array.as_ptr()), state.open.last()) {
             state.scopes[scope.index()].returned.push(value);
         }
     }
@@ -164,12 +161,26 @@ impl Observer for Recorder {
 
 impl State {
     /// A value that the session declares: an input or a parameter. The first declaration of an array stands.
-    pub(super) fn declare(&mut self, array: &Array, origin: Origin) -> Option<ValueId> {
-        let id = ArrayId::of(array)?;
-        if let Some(&known) = self.index.get(&id) {
+    /// `None` for an array whose handle is empty.
+    pub(super) fn declare(&mut self, array: Array, origin: Origin) -> Option<ValueId> {
+        let handle = array.as_ptr();
+        if handle.ctx.is_null() {
+            return None;
+        }
+        if let Some(known) = self.known(handle) {
             return Some(known);
         }
-        Some(self.add(id, array.as_ptr(), origin))
+        let value = self.add(handle, origin, None);
+        // Not before: the handle is the array's own.
+        if self.payloads == PayloadPolicy::All {
+            self.values[value.index()].payload = Some(array);
+        }
+        Some(value)
+    }
+
+    /// The value behind a handle, if the array is recorded.
+    pub(super) fn known(&self, array: mlx_array) -> Option<ValueId> {
+        self.book.number(array).map(ValueId)
     }
 
     /// The value of an array that the forward gave back, which may be one that nobody recorded.
@@ -179,18 +190,26 @@ impl State {
 
     /// Ends the watch on identities: no array is looked up any more.
     pub(super) fn forget_identities(&mut self) {
-        self.index.clear();
         self.book.forget();
         self.tokens.clear();
     }
 
-    fn add(&mut self, id: ArrayId, array: mlx_array, origin: Origin) -> ValueId {
+    /// Records an array that is not recorded yet, behind a handle that is not empty.
+    fn see(&mut self, array: mlx_array, origin: Origin) -> ValueId {
+        let payload = match self.payloads {
+            // SAFETY: a valid handle that is not empty.
+            PayloadPolicy::All => Some(unsafe { graph::share(array) }),
+            PayloadPolicy::None => None,
+        };
+        self.add(array, origin, payload)
+    }
+
+    fn add(&mut self, array: mlx_array, origin: Origin, payload: Option<Array>) -> ValueId {
         let value = number(self.values.len());
-        self.index.insert(id, value);
         self.book.know(array, value.0);
         self.tokens.push(Token::of_raw(array));
-        // SAFETY: `id` was read from the handle, so it is valid and not empty; shape and dtype are copied.
-        let (shape, dtype, payload) = unsafe {
+        // SAFETY: a valid handle that is not empty; shape and dtype are copied.
+        let (shape, dtype) = unsafe {
             let dimensions = raw::mlx_array_ndim(array);
             let shape = match dimensions {
                 0 => SmallVec::new(),
@@ -199,11 +218,7 @@ impl State {
                     dimensions,
                 )),
             };
-            let payload = match self.payloads {
-                PayloadPolicy::All => Some(graph::share(array)),
-                PayloadPolicy::None => None,
-            };
-            (shape, raw::mlx_array_dtype(array), payload)
+            (shape, raw::mlx_array_dtype(array))
         };
         // MLX and mlx-rs number the same 14 dtypes; a new one would not be mistaken for a wrong one by bits.
         let dtype = Dtype::try_from(dtype).unwrap_or(Dtype::Float32);
@@ -220,21 +235,25 @@ impl State {
 
     /// The value behind an operand; an array that nobody declared is a constant, or the work of an unseen operation.
     fn operand(&mut self, array: mlx_array, place: &dyn Fn() -> String) -> Option<ValueId> {
-        let id = ArrayId::of_raw(array)?;
-        if let Some(&known) = self.index.get(&id) {
+        if array.ctx.is_null() {
+            return None;
+        }
+        if let Some(known) = self.known(array) {
             return Some(known);
         }
-        Some(match self.find_unwrapped(array, place) {
-            true => self.index[&id],
-            false => self.add(id, array, Origin::Constant),
-        })
+        self.find_unwrapped(array, place);
+        // An unseen operation's result is recorded by now.
+        Some(
+            self.known(array)
+                .unwrap_or_else(|| self.see(array, Origin::Constant)),
+        )
     }
 
-    /// Whether an undeclared array descends from a recorded value: then an operation was missed, and every array
-    /// that it left unrecorded is noted, so that none passes for a constant later.
-    fn find_unwrapped(&mut self, array: mlx_array, place: &dyn Fn() -> String) -> bool {
+    /// If an undeclared array descends from a recorded value, an operation was missed: every array that it left
+    /// unrecorded is noted, so that none passes for a constant later.
+    fn find_unwrapped(&mut self, array: mlx_array, place: &dyn Fn() -> String) {
         if !graph::has_producer(array) {
-            return false;
+            return;
         }
         let mut between = Vec::new();
         // SAFETY: the handles shown are valid during the visit; a shared one is kept.
@@ -242,19 +261,16 @@ impl State {
             .book
             .ancestors(array, &mut |array| between.push(unsafe { graph::share(array) }));
         if ancestors.known.is_empty() {
-            return false;
+            return;
         }
         for array in &between {
-            if let Some(id) = ArrayId::of(array) {
-                self.add(id, array.as_ptr(), Origin::Unwrapped);
-            }
+            self.see(array.as_ptr(), Origin::Unwrapped);
         }
         self.unwrapped.push(Unwrapped {
             arrays: between.len(),
             first_use: place(),
             ancestors: ancestors.known.into_iter().map(ValueId).collect(),
         });
-        true
     }
 
     fn hides(&self, function: &str) -> bool {
@@ -290,10 +306,10 @@ impl State {
                 };
                 only = Some(id);
                 count += 1;
-                if !self.index.contains_key(&id) {
+                if self.known(array).is_none() {
                     self.find_unwrapped(array, &|| format!("what {name} evaluates"));
                 }
-                values.extend(self.index.get(&id).copied());
+                values.extend(self.known(array));
             }
         }
         let only = only.filter(|_| count == 1);
@@ -368,21 +384,14 @@ impl State {
         };
         let mut ids = SmallVec::with_capacity(handles.len());
         for (index, &handle) in handles.iter().enumerate() {
-            let Some(array) = ArrayId::of_raw(handle) else {
+            if handle.ctx.is_null() {
                 continue;
-            };
+            }
             // A call may give back an array that exists already: an alias.
-            let value = match self.index.get(&array) {
-                Some(&known) => known,
-                None => self.add(
-                    array,
-                    handle,
-                    Origin::Result {
-                        call: id,
-                        index: index as u32,
-                    },
-                ),
-            };
+            let value = self.known(handle).unwrap_or_else(|| {
+                let index = index as u32;
+                self.see(handle, Origin::Result { call: id, index })
+            });
             ids.push(value);
         }
         let captured = match call.function.class {

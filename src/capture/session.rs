@@ -124,15 +124,15 @@ impl Session {
         let recorder = Rc::new(Recorder::new(self.payloads, self.hidden));
         let mut input_values = Vec::new();
         inputs.visit_inputs("", &mut |path, array| {
-            input_values.extend(recorder.state().declare(array, Origin::Input { path }));
+            input_values.extend(recorder.state().declare(array.clone(), Origin::Input { path }));
         });
-        let mut parameters = Vec::new();
-        for (address, array) in &self.parameters {
+        let mut parameters = Vec::with_capacity(self.parameters.len());
+        for (address, array) in self.parameters {
             let origin = Origin::Parameter {
                 address: address.clone(),
             };
             if let Some(value) = recorder.state().declare(array, origin) {
-                parameters.push((address.clone(), value));
+                parameters.push((address, value));
             }
         }
         let result = {

@@ -46,6 +46,12 @@ impl Book {
         unsafe { raw::mlx_graph_book_know(self.0, array, i64::from(number)) };
     }
 
+    /// The number under which an array is known; `None` for an unknown one and for an empty handle.
+    pub fn number(&self, array: mlx_array) -> Option<u32> {
+        // SAFETY: a valid or empty handle. The numbers are those that `know` was given.
+        u32::try_from(unsafe { raw::mlx_graph_book_number(self.0, array) }).ok()
+    }
+
     /// No array is known any more; the subgraphs stay.
     pub fn forget(&mut self) {
         // SAFETY: a valid book.

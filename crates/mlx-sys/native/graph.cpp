@@ -589,6 +589,10 @@ extern "C" void mlx_graph_book_know(mlx_subgraph_book b, mlx_array a, int64_t nu
   static_cast<Book*>(b.ctx)->known.insert(get(a).id(), number);
 }
 
+extern "C" int64_t mlx_graph_book_number(mlx_subgraph_book b, mlx_array a) {
+  return a.ctx ? static_cast<Book*>(b.ctx)->known.find(get(a).id()) : -1;
+}
+
 extern "C" void mlx_graph_book_forget(mlx_subgraph_book b) {
   static_cast<Book*>(b.ctx)->known = Numbers();
 }

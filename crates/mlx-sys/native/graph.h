@@ -74,6 +74,8 @@ void mlx_graph_book_free(mlx_subgraph_book book);
 /* From here on walks stop at the array, under a number that is not negative. Whoever says so keeps the array's id
  * from being given to another one (see tokens). */
 void mlx_graph_book_know(mlx_subgraph_book book, mlx_array a, int64_t number);
+/* The number of a known array, or a negative number; also for an empty handle. */
+int64_t mlx_graph_book_number(mlx_subgraph_book book, mlx_array a);
 /* No array is known any more; the programs stay. */
 void mlx_graph_book_forget(mlx_subgraph_book book);
 int mlx_graph_book_add(
