@@ -113,7 +113,7 @@ fn a_call_is_seen_before_and_after_with_its_arguments_and_results() {
     assert_eq!(
         notes.take(),
         [
-            "before mlx_sum_axes(a=[2, 3], axes=Ints([1]), keepdims=Bool(true), s=stream)",
+            "before mlx_sum_axes(a=[2, 3], axes=Ints(Some([1])), keepdims=Bool(true), s=stream)",
             "after mlx_sum_axes 0 [2, 1]",
             "before mlx_split(a=[2, 3], num_splits=Int(3), axis=Int(1), s=stream)",
             "after mlx_split 0 list of 3",
