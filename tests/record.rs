@@ -434,7 +434,7 @@ fn operands_in_lists_and_several_results_are_each_recorded() {
     assert!(status.calls()[1]
         .proofs()
         .iter()
-        .all(|(_, proof)| proof.is_some()));
+        .all(|proof| proof.found.is_some()));
 }
 
 #[test]

@@ -19,7 +19,7 @@ impl CallId {
 }
 
 /// One observed call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Call {
     pub(crate) function: &'static Function,
     pub(crate) arguments: Vec<Recorded>,

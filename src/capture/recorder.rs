@@ -37,6 +37,8 @@ pub(super) struct State {
     /// Functions that are not recorded: a seam for tests.
     pub(super) hidden: Vec<String>,
     pub(super) book: Book,
+    /// What stands behind each constant that was not computed yet when first used.
+    pub(super) lazy: FxHashMap<ValueId, Page>,
     /// The first failure to read MLX's graph; the capture then ends with it.
     pub(super) failure: Option<GraphError>,
     index: FxHashMap<ArrayId, ValueId>,
@@ -219,8 +221,28 @@ impl State {
         }
         Some(match self.find_unwrapped(array, place) {
             true => self.index[&id],
-            false => self.add(id, array, Origin::Constant),
+            false => self.constant(id, array),
         })
+    }
+
+    /// A constant; one that is not computed yet comes with its own little program, so that a value whose making was
+    /// lost can be told from one that the forward found ready.
+    fn constant(&mut self, id: ArrayId, array: mlx_array) -> ValueId {
+        if graph::has_producer(array) && self.payloads == PayloadPolicy::All {
+            let index = &self.index;
+            match self
+                .book
+                .read(&[array], &mut |id| index.get(&id).map(|value| value.0))
+            {
+                Ok(page) => {
+                    self.lazy.insert(number(self.values.len()), page);
+                }
+                Err(error) => {
+                    self.failure.get_or_insert(error);
+                }
+            }
+        }
+        self.add(id, array, Origin::Constant)
     }
 
     /// Whether an undeclared array descends from a recorded value: then an operation was missed, and every array
@@ -288,7 +310,8 @@ impl State {
                 };
                 only = Some(id);
                 count += 1;
-                if !self.index.contains_key(&id) {
+                // Inside a transform every array is the transform's own.
+                if self.depth == 0 && !self.index.contains_key(&id) {
                     self.find_unwrapped(array, &|| format!("what {name} evaluates"));
                 }
                 values.extend(self.index.get(&id).copied());
