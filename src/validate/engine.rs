@@ -593,10 +593,12 @@ impl<'a> Engine<'a> {
                 },
             );
         }
+        // Where no function can be asked whether it reads what the graph does not reach, nobody knows: a closure may
+        // ignore an input, and a record may invent one.
         let unproven = plan
             .operands
             .iter()
-            .find(|tried| tried.reached && tried.proof.is_none());
+            .find(|tried| tried.proof.is_none() && (tried.reached || !plan.routes.function));
         if let Some(Tried {
             operand, parameter, ..
         }) = unproven

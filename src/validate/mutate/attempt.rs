@@ -86,7 +86,8 @@ pub fn attempt(trace: &mut Trace, fault: Fault, at: CallId) -> Result<Option<Att
     }))
 }
 
-/// Killed or misnamed; `None` where nothing failed.
+/// Killed or misnamed; `None` where the trace would still pass. A fault may also be flagged as unproven, where that
+/// is what fits: the trace passed before.
 fn judged(partial: &Partial, fault: Fault) -> Option<Fate> {
     let gap = (!partial.gaps.is_empty()).then_some(Reason::ReplayCoverageIncomplete);
     let reasons: Vec<Reason> = partial
@@ -97,10 +98,19 @@ fn judged(partial: &Partial, fault: Fault) -> Option<Fate> {
         .chain(gap)
         .collect();
     let fitting = reasons.iter().find(|reason| fault.fitting().contains(reason));
+    let unproven = || {
+        let decisions = partial
+            .calls
+            .iter()
+            .filter(|it| it.decision() == Decision::Unproven);
+        decisions
+            .filter_map(|decision| decision.reason())
+            .find(|reason| fault.fitting().contains(reason))
+    };
     match (fitting, reasons.first()) {
         (Some(reason), _) => Some(Fate::Killed(*reason)),
         (None, Some(reason)) => Some(Fate::Misnamed(*reason)),
-        (None, None) => None,
+        (None, None) => unproven().map(Fate::Killed),
     }
 }
 

@@ -92,24 +92,42 @@ impl Fault {
     /// The reasons that fit it.
     pub const fn fitting(self) -> &'static [Reason] {
         use Reason::{
-            ConstantDependsOnInput, DeclaredParentsInconsistent, ReplayCoverageIncomplete, ReplayMismatch,
+            ConstantDependsOnInput, DeclaredParentsInconsistent, PerturbationInsensitive,
+            ReplayCoverageIncomplete, ReplayMismatch,
         };
         match self {
             Self::CallDropped => &[ReplayCoverageIncomplete],
             Self::PayloadStale | Self::BitFlipped | Self::DtypeChanged | Self::ScalarChanged => {
                 &[ReplayMismatch]
             }
-            Self::ParentsSwapped | Self::ParentDropped => &[DeclaredParentsInconsistent, ReplayMismatch],
-            Self::ParentReplaced | Self::ParentInvented => &[
+            Self::ParentsSwapped => &[DeclaredParentsInconsistent, ReplayMismatch],
+            Self::ParentReplaced | Self::ParentDropped => &[
                 DeclaredParentsInconsistent,
                 ReplayMismatch,
                 ReplayCoverageIncomplete,
+            ],
+            // A closure may ignore an input: that it does is unproven, and so the trace no longer passes.
+            Self::ParentInvented => &[
+                DeclaredParentsInconsistent,
+                ReplayMismatch,
+                PerturbationInsensitive,
             ],
             Self::ResultsReordered => &[ReplayCoverageIncomplete, ReplayMismatch],
             Self::OwnParent => &[ReplayCoverageIncomplete],
             Self::RandomFrozen => &[ReplayCoverageIncomplete, ConstantDependsOnInput],
             Self::AliasLost => &[DeclaredParentsInconsistent],
         }
+    }
+
+    /// Seeds the fault at a call, for good; false where the call offers no place for it, and then the trace is as
+    /// before. [`attempt`] takes it back.
+    ///
+    /// # Errors
+    ///
+    /// A payload that cannot be computed or read.
+    pub fn apply(self, trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
+        trace.evaluate()?;
+        Ok(self.seed(trace, at)?.is_some())
     }
 
     /// Seeds the fault at a call; `None` where the call offers no place for it, and then the trace is as before.
