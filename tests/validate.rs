@@ -144,6 +144,21 @@ fn evaluated_inside_transform_is_unproven() {
 }
 
 #[test]
+fn an_input_that_a_closure_may_ignore_is_unproven_where_no_function_can_be_asked() {
+    // Found by a law: an operand invented for a gradient passed.
+    let x = input();
+    let mut trace = run(&x, || {
+        let loss = |x: &Array| -> Result<Array, Exception> { ops::sum(ops::square(x)?, None) };
+        mlx_rs::transforms::grad(loss)(&ops::exp(&x)?)
+    });
+    let at = validate(&trace).calls()[1].call();
+    let invented = mutate::attempt(&mut trace, Fault::ParentInvented, at)
+        .unwrap()
+        .unwrap();
+    assert_eq!(invented.fate, Fate::Killed(Reason::PerturbationInsensitive));
+}
+
+#[test]
 fn a_literal_is_exempt_and_its_reader_verified() {
     let x = input();
     let trace = run(&x, || ops::multiply(&x, Array::from_f32(3.0)));

@@ -329,7 +329,8 @@ impl fmt::Display for CallDecision {
                 write!(f, "\n    {line}")?;
             }
         }
-        if self.decision != Decision::Failed {
+        // Where nothing was replayed, nothing was perturbed either.
+        if self.decision != Decision::Failed && (self.routes.function || self.routes.graph) {
             for proof in &self.proofs {
                 write!(f, "\n  {proof}")?;
             }

@@ -1,7 +1,7 @@
 //! Validation itself: plan, replay in batches, let both routes meet off the record, perturb in rounds, decide, roll
 //! up.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mlx_rs::Array;
 use mlx_sys::function::{Class, Role};
@@ -213,10 +213,60 @@ impl<'a> Engine<'a> {
         routes
     }
 
+    /// Replays in waves: MLX checks no bounds, so a call is replayed only once what made its indices is shown to be
+    /// true. Nearly all calls have none, and are in the first wave.
     fn replay_all(&mut self) {
-        let jobs: Vec<Job> = (0..self.plans.len())
-            .filter(|index| self.plans[*index].verdict.is_none())
-            .flat_map(|plan| {
+        let mut waiting: Vec<usize> = (0..self.plans.len())
+            .filter(|plan| self.plans[*plan].verdict.is_none())
+            .collect();
+        let place_of: HashMap<usize, usize> = self
+            .plans
+            .iter()
+            .enumerate()
+            .map(|(place, plan)| (plan.index, place))
+            .collect();
+        while !waiting.is_empty() {
+            let still: HashSet<usize> = waiting.iter().copied().collect();
+            let (mut wave, mut later) = (Vec::new(), Vec::new());
+            for &plan in &waiting {
+                let makers = self.makers_of_indices(plan, &place_of);
+                if makers.iter().any(|maker| self.plans[*maker].verdict.is_some()) {
+                    let message =
+                        "what made its indices is not as recorded, and MLX checks no bounds".to_string();
+                    self.plans[plan].verdict = Some((Reason::ParentPayloadMissing, Detail::Gap { message }));
+                } else if makers.iter().any(|maker| still.contains(maker)) {
+                    later.push(plan);
+                } else {
+                    wave.push(plan);
+                }
+            }
+            // Calls that wait for one another have been found out before: each reads what stands before it.
+            if wave.is_empty() && later.len() == waiting.len() {
+                break;
+            }
+            self.replay_wave(&wave);
+            waiting = later;
+        }
+    }
+
+    /// The plans of the calls that made what a call uses as indices or lengths.
+    fn makers_of_indices(&self, plan: usize, place_of: &HashMap<usize, usize>) -> Vec<usize> {
+        let pointing = self.plans[plan]
+            .operands
+            .iter()
+            .filter(|tried| matches!(tried.role, Role::Index | Role::Count));
+        pointing
+            .filter_map(|tried| match self.trace.value(tried.value).origin() {
+                Origin::Result { call, .. } => place_of.get(&call.index()).copied(),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn replay_wave(&mut self, wave: &[usize]) {
+        let jobs: Vec<Job> = wave
+            .iter()
+            .flat_map(|&plan| {
                 self.routes_of(plan).into_iter().map(move |route| Job {
                     plan,
                     route,

@@ -9,6 +9,8 @@
 mod attempt;
 mod calls;
 mod equivalent;
+#[cfg(test)]
+mod fields;
 mod parents;
 mod payloads;
 mod results;
