@@ -177,6 +177,13 @@ impl<'a> Engine<'a> {
         if let Some(detail) = coverage::parent_at_odds(trace, id, call) {
             return Some((Reason::DeclaredParentsInconsistent, detail));
         }
+        // What this thread captured, it captured on a device that is here.
+        let elsewhere =
+            |argument: &Recorded| matches!(argument, Recorded::Stream(key) if !Streams::has(key.device));
+        if self.same_thread && call.arguments().iter().any(elsewhere) {
+            let (route, message) = ("function", "there is no device of the recorded kind".to_string());
+            return Some((Reason::ReplayMismatch, Detail::ReplayFailed { route, message }));
+        }
         if let Some(detail) = coverage::metadata_of_call(trace, call) {
             return Some((Reason::ReplayMismatch, detail));
         }
