@@ -14,7 +14,7 @@ pub enum Recorded {
     /// An array, possibly absent.
     Array(Option<ValueId>),
     /// A list of arrays.
-    Arrays(Box<[ValueId]>),
+    Arrays(Vec<ValueId>),
     /// A truth value.
     Bool(bool),
     /// A C `int`.

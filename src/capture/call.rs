@@ -19,7 +19,7 @@ impl CallId {
 }
 
 /// One observed call.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Call {
     pub(crate) function: &'static Function,
     /// Nearly all functions have at most four, which then lie here and not elsewhere in memory.

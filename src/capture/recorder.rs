@@ -37,6 +37,8 @@ pub(super) struct State {
     /// Functions that are not recorded: a seam for tests.
     pub(super) hidden: Vec<String>,
     pub(super) book: Book,
+    /// What stands behind each constant that was not computed yet when first used.
+    pub(super) lazy: FxHashMap<ValueId, Page>,
     /// The first failure to read MLX's graph; the capture then ends with it.
     pub(super) failure: Option<GraphError>,
     /// One for each value: the identities that `book` knows stay unique while these live.
@@ -243,10 +245,23 @@ impl State {
         }
         self.find_unwrapped(array, place);
         // An unseen operation's result is recorded by now.
-        Some(
-            self.known(array)
-                .unwrap_or_else(|| self.see(array, Origin::Constant)),
-        )
+        Some(self.known(array).unwrap_or_else(|| self.constant(array)))
+    }
+
+    /// A constant; one that is not computed yet comes with its own little program, so that a value whose making was
+    /// lost can be told from one that the forward found ready.
+    fn constant(&mut self, array: mlx_array) -> ValueId {
+        if graph::has_producer(array) && self.payloads == PayloadPolicy::All {
+            match self.book.read(&[array]) {
+                Ok(page) => {
+                    self.lazy.insert(number(self.values.len()), page);
+                }
+                Err(error) => {
+                    self.failure.get_or_insert(error);
+                }
+            }
+        }
+        self.see(array, Origin::Constant)
     }
 
     /// If an undeclared array descends from a recorded value, an operation was missed: every array that it left
@@ -306,7 +321,8 @@ impl State {
                 };
                 only = Some(id);
                 count += 1;
-                if self.known(array).is_none() {
+                // Inside a transform every array is the transform's own.
+                if self.depth == 0 && self.known(array).is_none() {
                     self.find_unwrapped(array, &|| format!("what {name} evaluates"));
                 }
                 values.extend(self.known(array));
@@ -371,16 +387,12 @@ impl State {
             arguments.push(recorded);
         }
         let handles = result_handles(results);
-        let page = match call.function.class {
-            // Made from data of the host: nothing stands behind it.
-            Class::Constructor => None,
-            _ => match self.book.read(&handles) {
-                Ok(page) => Some(page),
-                Err(error) => {
-                    self.failure.get_or_insert(error);
-                    None
-                }
-            },
+        let page = match self.book.read(&handles) {
+            Ok(page) => Some(page),
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                None
+            }
         };
         let mut ids = SmallVec::with_capacity(handles.len());
         for (index, &handle) in handles.iter().enumerate() {

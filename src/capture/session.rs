@@ -258,6 +258,7 @@ fn finish(
         payloads: state.payloads,
         thread: std::thread::current().id(),
         book: state.book,
+        lazy: state.lazy,
     };
     for warning in trace.warnings() {
         if policy == UnwrappedPolicy::Refuse {

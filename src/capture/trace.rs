@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::thread::ThreadId;
 
+use rustc_hash::FxHashMap;
+
 use super::call::{Call, CallId};
 use super::evaluation::Evaluation;
 use super::module::{module_records, ModuleRecord};
@@ -10,7 +12,7 @@ use super::op::{self, Op};
 use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId};
 use super::value::{Origin, Value, ValueId};
-use crate::graph::{self, Book, GraphError, Subgraph};
+use crate::graph::{self, Book, GraphError, Page, Subgraph};
 
 /// The record of one forward, in single-assignment form: a call reads only values that stand before its results.
 ///
@@ -33,6 +35,9 @@ pub struct Trace {
     pub(crate) payloads: PayloadPolicy,
     pub(crate) thread: ThreadId,
     pub(crate) book: Book,
+    /// What MLX's graph held of each constant that was not computed yet when first used. A constant that had a
+    /// producer and stands not here is one whose making nobody recorded.
+    pub(crate) lazy: FxHashMap<ValueId, Page>,
 }
 
 /// One output of the forward.
@@ -96,6 +101,12 @@ impl Trace {
     /// What MLX's own graph shows of a call, where it could be read.
     pub fn subgraph(&self, call: &Call) -> Option<Subgraph<'_>> {
         call.page.map(|page| self.book.open(page))
+    }
+
+    /// Lets go of one value's payload: its memory is free once nobody else holds the array, and what needs it to be
+    /// validated is unproven from then on.
+    pub fn release_payload(&mut self, id: ValueId) {
+        self.values[id.index()].payload = None;
     }
 
     /// The trace at op level: inputs, constants, literal producers, ops.

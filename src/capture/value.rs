@@ -19,7 +19,7 @@ impl ValueId {
 pub type Shape = SmallVec<[i32; 4]>;
 
 /// One distinct MLX array seen during capture.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Value {
     pub(crate) origin: Origin,
     pub(crate) shape: Shape,

@@ -1,7 +1,7 @@
 //! The command line: parsed here, done in the subcommands' own files.
 
 use super::context::{CliError, Context};
-use super::{accept, check, doctor, generate, list, new, run, show};
+use super::{accept, check, doctor, generate, list, mutate, new, run, show};
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -29,6 +29,8 @@ enum What {
     Show(show::Arguments),
     /// Begin a new case
     New(new::Arguments),
+    /// Seed every kind of fault in the cells' traces and say which are caught
+    Mutate(mutate::Arguments),
     /// Read every case and say everything that is wrong
     Check,
     /// Take the scorecard that waits as it is
@@ -83,6 +85,7 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::List(arguments) => list::list(context, &arguments),
         What::Show(arguments) => show::show(context, &arguments),
         What::New(arguments) => new::new(context, &arguments),
+        What::Mutate(arguments) => mutate::mutate(context, &arguments),
         What::Check => check::check(context),
         What::Accept => accept::accept(context),
         What::Generate => generate::generate(context),

@@ -7,6 +7,7 @@ mod context;
 pub mod doctor;
 pub mod generate;
 pub mod list;
+pub mod mutate;
 pub mod new;
 mod output;
 pub mod progress;

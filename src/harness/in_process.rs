@@ -3,17 +3,19 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
+use indexmap::IndexMap;
+
 use super::expect::conclude;
-use super::seam::{wants_values, Cell, Observed, Reference, ReferenceOutput, Runner};
+use super::seam::{wants_values, Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, Runner};
 use crate::capture::{CaptureError, EvaluationKind, Op, Trace, TraceError, ValueId};
-use crate::case::data::Data;
+use crate::case::data::{Data, Input};
 use crate::model::{data_of, dtype_name, functions, Inputs, Model, ModelError};
 use crate::reference;
 use crate::scorecard::outcome::{
     ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,
     Outcome, OutputRow, Routes, Work,
 };
-use crate::validate::{mutate, validate, OpDecision, Status};
+use crate::validate::{compare_captures, mutate, validate, Comparison, OpDecision, Status};
 use crate::vocabulary::State;
 
 /// The runner of this process.
@@ -32,6 +34,11 @@ impl Runner for InProcess {
         });
         conclude(cell, observed, start.elapsed())
     }
+
+    fn mutate(&self, cell: &Cell, bound: usize) -> Result<Mutated, String> {
+        let seeded = catch_unwind(AssertUnwindSafe(|| seed_all(cell, bound)));
+        seeded.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())))
+    }
 }
 
 /// The text of a panic, as the standard hook prints it.
@@ -46,16 +53,18 @@ fn observe(cell: &Cell) -> Observed {
         evidence: Evidence::ended(ending),
         ..Observed::default()
     };
-    let captured = Inputs::new(&cell.inputs)
-        .and_then(|inputs| Model::build(cell).map(|model| (inputs, model)))
-        .map_err(TraceError::Model)
-        .and_then(|(inputs, mut model)| model.capture(&inputs));
-    let mut trace = match captured {
+    let mut trace = match capture(cell, Inputs::new) {
         Ok(trace) => trace,
         Err(error) => return ended(ending(error)),
     };
-    let status = validate(&trace);
+    // Built and seeded anew, so that only the inputs differ.
+    let comparison = match capture(cell, Inputs::nudged) {
+        Ok(second) => compare_captures(&trace, &second),
+        Err(error) => Comparison::without_second(&trace, &with_causes(&error)),
+    };
+    let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
+    evidence.notes = comparison.notes().to_vec();
     let values = match wants_values(cell) {
         true => match output_values(&trace) {
             Ok(values) => values,
@@ -64,7 +73,14 @@ fn observe(cell: &Cell) -> Observed {
         false => Vec::new(),
     };
     if status.state() == State::Passed {
-        evidence.mutant = seed_fault(&cell.id, &mut trace);
+        evidence.mutant = match mutate::one(&mut trace, mutate::choice(&cell.id)) {
+            Ok(attempt) => attempt.and_then(mutant_row),
+            Err(error) => {
+                return ended(Ending::Invalid {
+                    message: error.to_string(),
+                })
+            }
+        };
     }
     Observed {
         evidence,
@@ -94,6 +110,15 @@ fn reference_of(cell: &Cell) -> Reference {
                 .collect(),
         ),
     }
+}
+
+fn capture(
+    cell: &Cell,
+    inputs: impl FnOnce(&IndexMap<String, Input>) -> Result<Inputs, ModelError>,
+) -> Result<Trace, TraceError<ModelError>> {
+    let inputs = inputs(&cell.inputs).map_err(TraceError::Model)?;
+    let mut model = Model::build(cell).map_err(TraceError::Model)?;
+    model.capture(&inputs)
 }
 
 fn ending(error: TraceError<ModelError>) -> Ending {
@@ -164,6 +189,7 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
             perturbations: status.work().perturbations,
         },
         mutant: None,
+        notes: Vec::new(),
     }
 }
 
@@ -237,18 +263,49 @@ fn output_values(trace: &Trace) -> Result<Vec<Data>, String> {
         .collect()
 }
 
-/// Seeds the one fault that the cell's id chooses, and says what became of it.
-fn seed_fault(cell: &str, trace: &mut Trace) -> Option<MutantRow> {
-    let mutant = mutate::seed_one(trace, mutate::choice(cell))?;
-    let status = validate(trace);
-    let fate = match mutate::flagged(&status, mutant.fault) {
-        mutate::Flagged::Fitting(reason) => Fate::Killed(reason),
-        mutate::Flagged::Unfitting(reason) => Fate::Misnamed(reason),
-        mutate::Flagged::Not => Fate::Survived,
-    };
+/// What became of the mutant of a run; an equivalent one is no mutant.
+fn mutant_row(attempt: mutate::Attempt) -> Option<MutantRow> {
     Some(MutantRow {
-        name: mutant.fault.name().to_string(),
-        op: mutant.op,
-        fate,
+        name: attempt.fault.name().to_string(),
+        op: attempt.op,
+        fate: match attempt.fate {
+            mutate::Fate::Killed(reason) => Fate::Killed(reason),
+            mutate::Fate::Misnamed(reason) => Fate::Misnamed(reason),
+            mutate::Fate::Survived => Fate::Survived,
+            mutate::Fate::Equivalent(_) => return None,
+        },
+    })
+}
+
+/// Seeds every kind of fault in a cell whose trace passes; others have no mutants.
+fn seed_all(cell: &Cell, bound: usize) -> Result<Mutated, String> {
+    let Ok(mut trace) = capture(cell, Inputs::new) else {
+        return Ok(Mutated::default());
+    };
+    if validate(&trace).state() != State::Passed {
+        return Ok(Mutated::default());
+    }
+    let report =
+        mutate::all(&mut trace, bound, mutate::choice(&cell.id)).map_err(|error| error.to_string())?;
+    Ok(Mutated {
+        mutants: report
+            .attempts
+            .into_iter()
+            .map(|attempt| Mutation {
+                fault: attempt.fault.name(),
+                call: trace
+                    .calls()
+                    .get(attempt.call.index())
+                    .map_or("", |call| call.function().name),
+                place: attempt.call.index(),
+                op: attempt.op.clone(),
+                equivalent: match &attempt.fate {
+                    mutate::Fate::Equivalent(proof) => Some(proof.clone()),
+                    _ => None,
+                },
+                row: mutant_row(attempt),
+            })
+            .collect(),
+        left_out: report.left_out.values().sum(),
     })
 }

@@ -6,13 +6,48 @@
 pub use crate::case::cell::Cell;
 use crate::case::data::Data;
 use crate::reference::Policy;
-use crate::scorecard::outcome::{Evidence, Outcome};
+use crate::scorecard::outcome::{Evidence, MutantRow, Outcome};
 use crate::vocabulary::DType;
 
 /// Runs cells.
 pub trait Runner: Send + Sync {
     /// Runs one cell to its end, whatever the end is: errors and panics of the model are outcomes.
     fn run(&self, cell: &Cell) -> Outcome;
+
+    /// Seeds every kind of fault in a cell's trace, each at no more than `bound` places.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be done: a runner need not be able to.
+    fn mutate(&self, _cell: &Cell, _bound: usize) -> Result<Mutated, String> {
+        Err("this runner seeds no faults".to_string())
+    }
+}
+
+/// The mutants of one cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mutated {
+    /// Each of them, by kind and place; none where the cell's trace does not pass.
+    pub mutants: Vec<Mutation>,
+    /// How many places were left out.
+    pub left_out: usize,
+}
+
+/// One seeded fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutation {
+    /// What fault, such as `parent_dropped`.
+    pub fault: &'static str,
+    /// The function of the call that it was seeded at.
+    pub call: &'static str,
+    /// The call's place in the trace.
+    pub place: usize,
+    /// The label of the call's op.
+    pub op: String,
+    /// How it is proven to be no fault, if it is.
+    pub equivalent: Option<String>,
+    /// What became of it; `None` for what is no fault.
+    pub row: Option<MutantRow>,
 }
 
 /// What was seen of a cell, before anything is expected of it.

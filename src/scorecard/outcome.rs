@@ -140,6 +140,9 @@ pub struct Evidence {
     pub work: Work,
     /// The seeded fault of this run, if one was applied.
     pub mutant: Option<MutantRow>,
+    /// What two captures of the cell could not be compared in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// How a capture ended.

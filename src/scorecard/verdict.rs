@@ -37,7 +37,10 @@ pub struct Evidence {
     pub cells: u32,
     /// Those whose record passes.
     pub passing: u32,
-    /// Those that killed a mutant.
+    /// Passing ones that a mutant was seeded in.
+    #[serde(default)]
+    pub mutants: u32,
+    /// Those that killed it: the kill rate is this over `mutants`.
     pub killed: u32,
     /// Those that pin the refusal.
     pub refusing: u32,
@@ -53,6 +56,10 @@ pub fn evidence<'a>(capability: &Capability, outcomes: impl Iterator<Item = &'a 
         .iter()
         .filter(|outcome| outcome.record == Verdict::Pass)
         .collect();
+    let mutants = passing
+        .iter()
+        .filter(|outcome| outcome.evidence.mutant.is_some())
+        .count();
     let killed = passing.iter().filter(|outcome| killed_a_mutant(outcome)).count();
     let refusing = passing
         .iter()
@@ -71,6 +78,7 @@ pub fn evidence<'a>(capability: &Capability, outcomes: impl Iterator<Item = &'a 
         verdict,
         cells: count(covering.len()),
         passing: count(passing.len()),
+        mutants: count(mutants),
         killed: count(killed),
         refusing: count(refusing),
     }
@@ -157,6 +165,18 @@ mod tests {
             },
             millis: 0,
         }
+    }
+
+    #[test]
+    fn the_kill_rate_counts_the_passing_cells_that_have_a_mutant() {
+        let outcomes = [
+            outcome(Verdict::Pass, Some(Fate::Killed(Reason::ReplayMismatch)), None),
+            outcome(Verdict::Pass, Some(Fate::Survived), None),
+            outcome(Verdict::Pass, None, None),
+            outcome(Verdict::Fail, Some(Fate::Killed(Reason::ReplayMismatch)), None),
+        ];
+        let found = evidence(&claim(true), outcomes.iter());
+        assert_eq!((found.killed, found.mutants), (1, 2));
     }
 
     #[test]

@@ -64,6 +64,21 @@ impl Candidate {
     ///
     /// An array that is not evaluated.
     pub fn apply(self, role: Role, bound: i64, array: &Array) -> Result<Option<Array>, GraphError> {
+        self.salted(0, role, bound, array)
+    }
+
+    /// As [`apply`](Self::apply), with noise of its own for each salt: two equal arrays come out different.
+    ///
+    /// # Errors
+    ///
+    /// An array that is not evaluated.
+    pub fn salted(
+        self,
+        salt: usize,
+        role: Role,
+        bound: i64,
+        array: &Array,
+    ) -> Result<Option<Array>, GraphError> {
         let mut memory = graph::span(array)?;
         if memory.is_empty() {
             return Ok(None);
@@ -79,8 +94,8 @@ impl Candidate {
             }),
             Self::Noise | Self::Shift | Self::Nan | Self::Fall | Self::Zero | Self::One | Self::Infinity => {
                 match effective(role, dtype) {
-                    Role::Key | Role::Packed => flip_bits(&mut memory, self),
-                    role => change(&mut memory, dtype, role, self),
+                    Role::Key | Role::Packed => flip_bits(&mut memory, self, salt),
+                    role => change(&mut memory, dtype, role, self, salt),
                 }
             }
         }
@@ -139,10 +154,10 @@ fn repeat_last(memory: &mut [u8], width: usize) {
         .for_each(|element| element.copy_from_slice(&last));
 }
 
-fn flip_bits(memory: &mut [u8], candidate: Candidate) {
+fn flip_bits(memory: &mut [u8], candidate: Candidate, salt: usize) {
     for (index, byte) in memory.iter_mut().enumerate() {
         *byte ^= match candidate {
-            Candidate::Noise => hash(index) as u8 | 1,
+            Candidate::Noise => hash(index + salt * SALT) as u8 | 1,
             _ => 0xff,
         };
     }
@@ -162,11 +177,19 @@ fn float(x: f64, index: usize, candidate: Candidate) -> f64 {
     }
 }
 
-fn change(memory: &mut [u8], dtype: Dtype, role: Role, candidate: Candidate) {
+/// How far apart the noise of two salts starts; longer than most arrays, and odd.
+const SALT: usize = 1_000_003;
+
+fn change(memory: &mut [u8], dtype: Dtype, role: Role, candidate: Candidate, salt: usize) {
+    // The place of a NaN or an infinity is the element's own.
+    let offset = match candidate {
+        Candidate::Nan | Candidate::Infinity => 0,
+        _ => salt * SALT,
+    };
     match dtype {
         Dtype::Bool => each(memory, |[b]: [u8; 1], i| {
             [match candidate {
-                Candidate::Noise => b ^ (hash(i) as u8 & 1),
+                Candidate::Noise => b ^ (hash(i + offset) as u8 & 1),
                 Candidate::Zero => 0,
                 Candidate::One => 1,
                 _ => b ^ 1,
@@ -174,23 +197,23 @@ fn change(memory: &mut [u8], dtype: Dtype, role: Role, candidate: Candidate) {
         }),
         Dtype::Float16 => {
             each(memory, |b, i| {
-                f16::from_f64(float(f16::from_ne_bytes(b).to_f64(), i, candidate)).to_ne_bytes()
+                f16::from_f64(float(f16::from_ne_bytes(b).to_f64(), i + offset, candidate)).to_ne_bytes()
             });
         }
         Dtype::Bfloat16 => {
             each(memory, |b, i| {
-                bf16::from_f64(float(bf16::from_ne_bytes(b).to_f64(), i, candidate)).to_ne_bytes()
+                bf16::from_f64(float(bf16::from_ne_bytes(b).to_f64(), i + offset, candidate)).to_ne_bytes()
             });
         }
         Dtype::Float32 | Dtype::Complex64 => {
             each(memory, |b, i| {
-                (float(f64::from(f32::from_ne_bytes(b)), i, candidate) as f32).to_ne_bytes()
+                (float(f64::from(f32::from_ne_bytes(b)), i + offset, candidate) as f32).to_ne_bytes()
             });
         }
         Dtype::Float64 => each(memory, |b, i| {
-            float(f64::from_ne_bytes(b), i, candidate).to_ne_bytes()
+            float(f64::from_ne_bytes(b), i + offset, candidate).to_ne_bytes()
         }),
-        _ => integers(memory, dtype, |x, i| integer(x, i, role, candidate)),
+        _ => integers(memory, dtype, |x, i| integer(x, i + offset, role, candidate)),
     }
 }
 

@@ -1,6 +1,11 @@
-//! Whether the record is whole: every value comes from somewhere, and every call reads only what stands before it.
+//! Whether the record is whole: every value comes from somewhere, every call reads only what stands before it, and
+//! what is said of a value is what its array is.
 
 use crate::capture::{Call, CallId, Origin, Trace, ValueId};
+use mlx_sys::function::Class;
+
+use super::contrast::{kind, Contrast};
+use super::decision::Detail;
 
 /// What is missing around one call, or `None`.
 pub(super) fn gap_of_call(trace: &Trace, id: CallId, call: &Call) -> Option<String> {
@@ -21,10 +26,96 @@ pub(super) fn gap_of_call(trace: &Trace, id: CallId, call: &Call) -> Option<Stri
             ));
         }
     }
+    // A session reads the graph of every call, or ends.
+    if trace.subgraph(call).is_none() {
+        return Some("what MLX's graph held of the call is gone".to_string());
+    }
     None
 }
 
-/// What is missing around the trace as a whole: outputs and values that no recorded call gave.
+/// What the declaration of a call and MLX's graph disagree about, by the graph alone.
+pub(super) fn parent_at_odds(trace: &Trace, id: CallId, call: &Call) -> Option<Detail> {
+    let subgraph = trace.subgraph(call)?;
+    let boundary = subgraph.boundary();
+    let parent = |value: ValueId, message: String| Some(Detail::Parent { value, message });
+    for &reached in &boundary {
+        let value = ValueId(reached);
+        if !call.operands().any(|operand| operand == value) {
+            return parent(
+                value,
+                format!("MLX's graph reads value {reached}, which the call does not declare"),
+            );
+        }
+    }
+    // What stands beside the arguments is what a closure read: the graph reaches it, and no argument names it.
+    for &value in &call.captured {
+        let named = call.arguments().iter().any(|it| it.operands().contains(&value));
+        if call.function().class != Class::Application || named || !boundary.contains(&value.0) {
+            return parent(
+                value,
+                format!(
+                    "value {} is declared beside the arguments, and MLX's graph does not read it there",
+                    value.0
+                ),
+            );
+        }
+    }
+    // A result that is an operand handed back, and one that was made, are not the same.
+    for (place, (&result, slot)) in call.results().iter().zip(subgraph.results()).enumerate() {
+        let handed_back = boundary.get(slot as usize).map(|number| ValueId(*number));
+        let made_here = matches!(*trace.value(result).origin(), Origin::Result { call, .. } if call == id);
+        match handed_back {
+            Some(value) if value != result => {
+                return parent(
+                    value,
+                    format!(
+                        "result {place} is recorded as value {}, but MLX's graph hands back value {}",
+                        result.0, value.0
+                    ),
+                );
+            }
+            None if !made_here => {
+                return parent(
+                    result,
+                    format!("result {place} is recorded as handed back, but MLX's graph makes it"),
+                );
+            }
+            _ => {}
+        }
+        // A step has a producer, a leaf has none.
+        let is_leaf = (slot as usize) < boundary.len() + subgraph.leaves();
+        if handed_back.is_none() && trace.value(result).had_producer() == is_leaf {
+            return parent(
+                result,
+                format!("result {place} is recorded as made otherwise than MLX's graph makes it"),
+            );
+        }
+    }
+    None
+}
+
+/// A value of a call whose recorded kind is not that of its array.
+pub(super) fn metadata_of_call(trace: &Trace, call: &Call) -> Option<Detail> {
+    let values = call.operands().chain(call.results().iter().copied());
+    for value in values {
+        if let Some(contrast) = metadata(trace, value) {
+            return Some(Detail::Metadata { value, contrast });
+        }
+    }
+    None
+}
+
+fn metadata(trace: &Trace, id: ValueId) -> Option<Contrast> {
+    let value = trace.value(id);
+    let payload = value.payload()?;
+    let same = value.dtype() == payload.dtype() && value.shape() == payload.shape();
+    (!same).then(|| Contrast::Kind {
+        expected: kind(value.dtype(), value.shape()),
+        found: kind(payload.dtype(), payload.shape()),
+    })
+}
+
+/// What is missing around the trace as a whole: outputs and values that nothing recorded gave.
 pub(super) fn gaps_of_trace(trace: &Trace) -> Vec<String> {
     let mut gaps = Vec::new();
     for output in trace.outputs() {
@@ -37,15 +128,78 @@ pub(super) fn gaps_of_trace(trace: &Trace) -> Vec<String> {
             gaps.push(format!("{path}: {gap}"));
         }
     }
+    let mut first = |gap: Option<String>| {
+        if let (true, Some(gap)) = (gaps.is_empty(), gap) {
+            gaps.push(gap);
+        }
+    };
     for index in 0..trace.values().len() {
-        let value = ValueId(index as u32);
-        if let Some(gap) = unreachable(trace, value, None) {
-            if gaps.is_empty() {
-                gaps.push(gap);
+        let id = ValueId(index as u32);
+        first(unreachable(trace, id, None));
+        first(misplaced(trace, id));
+        first(metadata(trace, id).map(|_| format!("value {index} is not of the recorded kind")));
+    }
+    first(out_of_order(trace));
+    gaps
+}
+
+/// Why a value cannot have the origin that it is recorded with.
+fn misplaced(trace: &Trace, id: ValueId) -> Option<String> {
+    let value = trace.value(id);
+    let number = id.0;
+    let listed = trace.inputs().contains(&id);
+    match value.origin() {
+        Origin::Input { .. } if !listed => Some(format!("value {number} is called an input, and is none")),
+        Origin::Input { .. } => None,
+        _ if listed => Some(format!(
+            "input value {number} is recorded as coming from somewhere else"
+        )),
+        Origin::Parameter { .. } if !is_parameter(trace, id) => {
+            Some(format!("value {number} is called a parameter, and is none"))
+        }
+        Origin::Parameter { .. } => None,
+        Origin::Constant if is_parameter(trace, id) => {
+            Some(format!("parameter value {number} is recorded as a constant"))
+        }
+        Origin::Constant
+            if value.payload().is_some() && value.had_producer() != trace.lazy.contains_key(&id) =>
+        {
+            Some(format!(
+                "value {number} is called a constant, but something computed it that nobody recorded"
+            ))
+        }
+        Origin::Unwrapped if trace.capture_verified() => Some(format!(
+            "value {number} is said to come from an operation that nobody noticed"
+        )),
+        _ => None,
+    }
+}
+
+fn is_parameter(trace: &Trace, id: ValueId) -> bool {
+    trace.parameters().iter().any(|(_, value)| *value == id)
+}
+
+/// Values are numbered as they are seen: the results of one call follow those of the calls before it, in order.
+fn out_of_order(trace: &Trace) -> Option<String> {
+    let mut last = None;
+    for (index, call) in trace.calls().iter().enumerate() {
+        let id = CallId(index as u32);
+        for &result in call.results() {
+            let fresh = matches!(*trace.value(result).origin(), Origin::Result { call, .. } if call == id);
+            if !fresh {
+                continue;
             }
+            if last.is_some_and(|last| result <= last) {
+                return Some(format!(
+                    "value {} of call {} was seen out of its turn",
+                    result.0,
+                    index + 1
+                ));
+            }
+            last = Some(result);
         }
     }
-    gaps
+    None
 }
 
 /// Why a value cannot be read at `reader` (or at the end), if it cannot.

@@ -1,21 +1,23 @@
-//! Validation itself: plan, replay in batches, perturb in rounds, decide, roll up.
+//! Validation itself: plan, replay in batches, let both routes meet off the record, perturb in rounds, decide, roll
+//! up.
 
-use std::collections::hash_map::Entry;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mlx_rs::Array;
-use mlx_sys::function::Role;
+use mlx_sys::function::{Class, Role};
 use mlx_sys::raw;
 
-use crate::capture::{Call, CallId, Op, OpKind, Origin, PayloadPolicy, Recorded, Trace, ValueId};
+use crate::capture::{Call, CallId, Origin, PayloadPolicy, Recorded, Trace, ValueId};
 use crate::graph::{self, Difference};
-use crate::vocabulary::{Decision, Reason, State};
+use crate::vocabulary::{Decision, Reason};
 
 use super::candidate::Candidate;
+use super::contrast::Contrast;
 use super::coverage;
-use super::decision::{severity, CallDecision, Detail, OpDecision, Operand, Routes};
+use super::decision::{CallDecision, Detail, Operand, Proof, Reaction, Routes};
 use super::replay::{has_function_route, replay, Route, Streams, Substitution};
-use super::status::{Status, Work};
+use super::roll_up;
+use super::status::{Partial, Status, Work};
 use super::tolerance::Closeness;
 
 /// How many replays are evaluated at once: as fast as all at once, with bounded memory; one by one takes about
@@ -30,47 +32,46 @@ pub fn validate(trace: &Trace) -> Status {
     // A trace without calls whose outputs come from a call has lost that call: this is a fault, not an absence.
     let nothing_computed = trace.calls().is_empty() && coverage::gaps_of_trace(trace).is_empty();
     if trace.payload_policy() == PayloadPolicy::None || nothing_computed {
-        return unavailable(
+        return roll_up::unavailable(
             trace,
             "there is nothing to replay with: no payloads were kept, or nothing was computed",
         );
     }
     if let Err(error) = trace.evaluate() {
-        return unavailable(
+        return roll_up::unavailable(
             trace,
             &format!("the payloads could not be evaluated: {}", error.message),
         );
     }
-    Engine::new(trace).run()
+    let every: Vec<usize> = (0..trace.calls().len()).collect();
+    let mut engine = Engine::new(trace, &every);
+    let calls = engine.run();
+    roll_up::conclude(trace, calls, coverage::gaps_of_trace(trace), engine.work)
 }
 
-fn unavailable(trace: &Trace, message: &str) -> Status {
-    let ops = trace
-        .ops()
-        .iter()
-        .map(|op| OpDecision {
-            label: op.label(),
-            decision: Decision::Unproven,
-            reason: Some(Reason::ParentPayloadMissing),
-            call: op.calls().first().copied(),
-            routes: Routes::default(),
-        })
-        .collect();
-    Status {
-        state: State::Unavailable,
-        message: message.to_string(),
-        calls: Vec::new(),
-        ops,
-        gaps: Vec::new(),
-        work: Work::default(),
+/// Validates some calls again, after a change that touches no other; what is missing is looked for in the whole
+/// trace.
+pub(super) fn revalidate(trace: &Trace, calls: &[CallId]) -> Partial {
+    let chosen: Vec<usize> = calls.iter().map(|call| call.index()).collect();
+    let calls = match trace.evaluate() {
+        Ok(()) => Engine::new(trace, &chosen).run(),
+        Err(_) => Vec::new(),
+    };
+    Partial {
+        calls,
+        gaps: coverage::gaps_of_trace(trace),
     }
 }
 
 /// What is known of one call so far.
 struct Plan {
+    /// The call's place in the trace.
+    index: usize,
     verdict: Option<(Reason, Detail)>,
     routes: Routes,
     closeness: Closeness,
+    /// How far a replay lay from the payload at most.
+    distance: f64,
     operands: Vec<Tried>,
 }
 
@@ -84,23 +85,21 @@ struct Tried {
     reached: bool,
     /// Whether it has elements, and some result has any that could depend on them.
     has_data: bool,
-    proof: Option<Candidate>,
+    proof: Option<(Candidate, Reaction)>,
 }
 
 /// What a job replays.
 #[derive(Clone, Copy)]
 struct Job {
-    call: usize,
+    /// The place of the plan.
+    plan: usize,
     route: Route,
     /// The operand's place in the plan and the candidate, for a perturbation.
     perturbed: Option<(usize, Candidate)>,
 }
 
-/// The lazy results of a job; `None` where a candidate has nothing to change.
-type Built = Result<Option<Vec<Array>>, String>;
-
-/// A value, the role it is perturbed in, what bounds its indices, and how it is perturbed.
-type Perturbed = (ValueId, Role, i64, Candidate);
+/// A value, the role it is perturbed in, what bounds its indices, how it is perturbed, and with which salt.
+type Perturbed = (ValueId, Role, i64, Candidate, usize);
 
 struct Engine<'a> {
     trace: &'a Trace,
@@ -110,34 +109,39 @@ struct Engine<'a> {
     same_thread: bool,
     /// Perturbed arrays of the round, made once for all consumers of a value.
     perturbed: HashMap<Perturbed, Option<Array>>,
+    /// The calls whose closure evaluated something, and the function that did.
+    evaluated_inside: HashMap<CallId, &'static str>,
 }
 
 impl<'a> Engine<'a> {
-    fn new(trace: &'a Trace) -> Self {
-        Self {
+    fn new(trace: &'a Trace, chosen: &[usize]) -> Self {
+        let mut engine = Self {
             trace,
-            plans: Vec::with_capacity(trace.calls().len()),
+            plans: Vec::with_capacity(chosen.len()),
             streams: Streams::new(),
             work: Work::default(),
             same_thread: trace.thread() == std::thread::current().id(),
             perturbed: HashMap::new(),
+            evaluated_inside: evaluated_inside(trace),
+        };
+        for &index in chosen {
+            if let Some(call) = trace.calls().get(index) {
+                let plan = engine.plan(index, call);
+                engine.plans.push(plan);
+            }
         }
+        engine
     }
 
-    fn run(mut self) -> Status {
-        let trace = self.trace;
-        for (index, call) in trace.calls().iter().enumerate() {
-            let plan = self.plan(CallId(index as u32), call);
-            self.plans.push(plan);
-        }
+    fn run(&mut self) -> Vec<CallDecision> {
         self.replay_all();
+        self.meet_all();
         self.perturb_all();
-        let calls: Vec<CallDecision> = (0..trace.calls().len()).map(|index| self.decide(index)).collect();
-        let gaps = coverage::gaps_of_trace(trace);
-        self.conclude(calls, gaps)
+        (0..self.plans.len()).map(|plan| self.decide(plan)).collect()
     }
 
-    fn plan(&self, id: CallId, call: &Call) -> Plan {
+    fn plan(&self, index: usize, call: &Call) -> Plan {
+        let id = CallId(index as u32);
         let reached = self.trace.subgraph(call).map(|subgraph| subgraph.boundary());
         // Where no result has an element, nothing can depend on any operand's elements.
         let carries_data = !call.results().iter().all(|result| is_empty(self.trace, *result));
@@ -162,9 +166,11 @@ impl<'a> Engine<'a> {
             })
             .unwrap_or(Closeness::of_device(raw::mlx_device_type__MLX_CPU));
         Plan {
+            index,
             verdict: self.flaw(id, call),
             routes: Routes::default(),
             closeness,
+            distance: 0.0,
             operands,
         }
     }
@@ -175,22 +181,18 @@ impl<'a> Engine<'a> {
         if let Some(message) = coverage::gap_of_call(trace, id, call) {
             return Some((Reason::ReplayCoverageIncomplete, Detail::Gap { message }));
         }
-        if let Some(subgraph) = trace.subgraph(call) {
-            let undeclared = subgraph
-                .boundary()
-                .into_iter()
-                .map(ValueId)
-                .find(|reached| !call.operands().any(|operand| operand == *reached));
-            if let Some(value) = undeclared {
-                let message = format!(
-                    "MLX's graph reads value {}, which the call does not declare",
-                    value.0
-                );
-                return Some((
-                    Reason::DeclaredParentsInconsistent,
-                    Detail::Parent { value, message },
-                ));
-            }
+        if let Some(detail) = coverage::parent_at_odds(trace, id, call) {
+            return Some((Reason::DeclaredParentsInconsistent, detail));
+        }
+        // What this thread captured, it captured on a device that is here.
+        let elsewhere =
+            |argument: &Recorded| matches!(argument, Recorded::Stream(key) if !Streams::has(key.device));
+        if self.same_thread && call.arguments().iter().any(elsewhere) {
+            let (route, message) = ("function", "there is no device of the recorded kind".to_string());
+            return Some((Reason::ReplayMismatch, Detail::ReplayFailed { route, message }));
+        }
+        if let Some(detail) = coverage::metadata_of_call(trace, call) {
+            return Some((Reason::ReplayMismatch, detail));
         }
         for (operand, value, _, parameter) in operands(call) {
             if trace.value(value).payload().is_none() {
@@ -200,32 +202,87 @@ impl<'a> Engine<'a> {
                 ));
             }
         }
+        for (place, value) in call.results().iter().enumerate() {
+            if trace.value(*value).payload().is_none() {
+                let message = format!("the payload of result {place} was not kept");
+                return Some((Reason::ParentPayloadMissing, Detail::Gap { message }));
+            }
+        }
         None
     }
 
-    fn routes_of(&self, index: usize) -> Vec<Route> {
-        let call = &self.trace.calls()[index];
+    fn call(&self, plan: usize) -> &'a Call {
+        &self.trace.calls()[self.plans[plan].index]
+    }
+
+    fn routes_of(&self, plan: usize) -> Vec<Route> {
+        let call = self.call(plan);
         let mut routes = Vec::new();
         if has_function_route(call) {
             routes.push(Route::Function);
         }
-        // A lone leaf has no primitive: giving it back proves nothing.
-        let graph_says_something = self
-            .trace
-            .subgraph(call)
-            .is_some_and(|graph| !graph.is_empty() || graph.leaves() == 0);
-        if graph_says_something && self.same_thread {
+        if self.trace.subgraph(call).is_some() && self.same_thread {
             routes.push(Route::Graph);
         }
         routes
     }
 
+    /// Replays in waves: MLX checks no bounds, so a call is replayed only once what made its indices is shown to be
+    /// true. Nearly all calls have none, and are in the first wave.
     fn replay_all(&mut self) {
-        let jobs: Vec<Job> = (0..self.plans.len())
-            .filter(|index| self.plans[*index].verdict.is_none())
-            .flat_map(|call| {
-                self.routes_of(call).into_iter().map(move |route| Job {
-                    call,
+        let mut waiting: Vec<usize> = (0..self.plans.len())
+            .filter(|plan| self.plans[*plan].verdict.is_none())
+            .collect();
+        let place_of: HashMap<usize, usize> = self
+            .plans
+            .iter()
+            .enumerate()
+            .map(|(place, plan)| (plan.index, place))
+            .collect();
+        while !waiting.is_empty() {
+            let still: HashSet<usize> = waiting.iter().copied().collect();
+            let (mut wave, mut later) = (Vec::new(), Vec::new());
+            for &plan in &waiting {
+                let makers = self.makers_of_indices(plan, &place_of);
+                if makers.iter().any(|maker| self.plans[*maker].verdict.is_some()) {
+                    let message =
+                        "what made its indices is not as recorded, and MLX checks no bounds".to_string();
+                    self.plans[plan].verdict = Some((Reason::ParentPayloadMissing, Detail::Gap { message }));
+                } else if makers.iter().any(|maker| still.contains(maker)) {
+                    later.push(plan);
+                } else {
+                    wave.push(plan);
+                }
+            }
+            // Calls that wait for one another have been found out before: each reads what stands before it.
+            if wave.is_empty() && later.len() == waiting.len() {
+                break;
+            }
+            self.replay_wave(&wave);
+            waiting = later;
+        }
+    }
+
+    /// The plans of the calls that made what a call uses as indices or lengths.
+    fn makers_of_indices(&self, plan: usize, place_of: &HashMap<usize, usize>) -> Vec<usize> {
+        let pointing = self.plans[plan]
+            .operands
+            .iter()
+            .filter(|tried| matches!(tried.role, Role::Index | Role::Count));
+        pointing
+            .filter_map(|tried| match self.trace.value(tried.value).origin() {
+                Origin::Result { call, .. } => place_of.get(&call.index()).copied(),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn replay_wave(&mut self, wave: &[usize]) {
+        let jobs: Vec<Job> = wave
+            .iter()
+            .flat_map(|&plan| {
+                self.routes_of(plan).into_iter().map(move |route| Job {
+                    plan,
                     route,
                     perturbed: None,
                 })
@@ -234,36 +291,160 @@ impl<'a> Engine<'a> {
         self.work.replays += jobs.len() as u64;
         self.evaluate(&jobs, |engine, job, outcome| {
             let route = job.route.name();
-            let plan = &mut engine.plans[job.call];
+            let call = engine.call(job.plan);
+            // A lone leaf has no primitive: that the array is still the one that was made is all it shows.
+            let computes = engine
+                .trace
+                .subgraph(call)
+                .is_some_and(|graph| !graph.is_empty() || graph.leaves() == 0);
+            let plan = &mut engine.plans[job.plan];
             match outcome {
                 Err(message) => {
                     plan.verdict
                         .get_or_insert((Reason::ReplayMismatch, Detail::ReplayFailed { route, message }));
                 }
-                Ok(Some((result, difference))) => {
+                Ok(Some(Part {
+                    result,
+                    difference,
+                    contrast,
+                })) => {
                     plan.verdict.get_or_insert((
                         Reason::ReplayMismatch,
                         Detail::Mismatch {
                             route,
                             result,
                             difference,
+                            contrast,
                         },
                     ));
                 }
                 Ok(None) => match job.route {
                     Route::Function => plan.routes.function = true,
-                    Route::Graph => plan.routes.graph = true,
+                    Route::Graph => plan.routes.graph = computes,
                 },
             }
         });
+    }
+
+    /// Both routes off the record: with all operands of a call perturbed at once, each otherwise, function and graph
+    /// must still compute the same. A record that is wrong about a scalar or about the order of the operands may
+    /// give the saved payload all the same (`x - y` where `x = y`, a sum of zeros along another axis); here it parts
+    /// from MLX's graph.
+    fn meet_all(&mut self) {
+        let plans: Vec<usize> = (0..self.plans.len())
+            .filter(|plan| {
+                let plan = &self.plans[*plan];
+                plan.verdict.is_none()
+                    && plan.routes.function
+                    && plan.routes.graph
+                    && !plan.operands.is_empty()
+            })
+            .collect();
+        for batch in plans.chunks(BATCH / 2) {
+            let mut built = Vec::with_capacity(batch.len());
+            for &plan in batch {
+                if let Some(stand_ins) = self.stand_ins(plan) {
+                    let pair = self.build_both(plan, &stand_ins);
+                    built.push((plan, stand_ins, pair));
+                }
+            }
+            self.work.perturbations += 2 * built.len() as u64;
+            let pending = built
+                .iter()
+                .flat_map(|(_, _, (function, graph))| [function, graph])
+                .filter_map(|route| route.as_ref().ok())
+                .flatten();
+            let evaluated = graph::evaluate(pending);
+            for (plan, stand_ins, (function, graph)) in built {
+                let (function, graph) = match evaluated {
+                    Ok(()) => (function, graph),
+                    // One of the batch failed and MLX does not say which; what is built anew is whole again.
+                    Err(_) => {
+                        let (function, graph) = self.build_both(plan, &stand_ins);
+                        (evaluated_alone(function), evaluated_alone(graph))
+                    }
+                };
+                self.judge_meeting(plan, function, graph);
+            }
+        }
+        self.perturbed.clear();
+    }
+
+    /// An array for each value that a call reads; `None` where there is nothing to perturb.
+    fn stand_ins(&mut self, plan: usize) -> Option<Vec<(ValueId, Array)>> {
+        let call = self.call(plan);
+        let mut roles: Vec<(ValueId, Role)> = Vec::new();
+        for tried in &self.plans[plan].operands {
+            match roles.iter_mut().find(|(value, _)| *value == tried.value) {
+                // What is read in two roles is perturbed in the one that allows less.
+                Some((_, role)) if *role == Role::Value => *role = tried.role,
+                Some(_) => {}
+                None => roles.push((tried.value, tried.role)),
+            }
+        }
+        let mut stand_ins = Vec::with_capacity(roles.len());
+        for (salt, (value, role)) in roles.into_iter().enumerate() {
+            let dtype = self.trace.value(value).dtype();
+            let candidate = *Candidate::all(role, dtype).first()?;
+            let key = (value, role, bound(self.trace, call, role), candidate, salt);
+            self.make(key).ok()?;
+            if let Some(array) = &self.perturbed[&key] {
+                stand_ins.push((value, array.clone()));
+            }
+        }
+        (!stand_ins.is_empty()).then_some(stand_ins)
+    }
+
+    fn build_both(&mut self, plan: usize, stand_ins: &[(ValueId, Array)]) -> (Replayed, Replayed) {
+        let call = self.call(plan);
+        let substitution = Substitution::Everywhere(stand_ins);
+        let mut build = |route| replay(self.trace, call, route, &mut self.streams, substitution);
+        (build(Route::Function), build(Route::Graph))
+    }
+
+    fn judge_meeting(&mut self, plan: usize, function: Replayed, graph: Replayed) {
+        let (function, graph) = match (function, graph) {
+            (Ok(function), Ok(graph)) => (function, graph),
+            // What cannot be computed there cannot be computed by either.
+            (Err(_), Err(_)) => return,
+            (Err(message), Ok(_)) | (Ok(_), Err(message)) => {
+                let route = "perturbed";
+                self.plans[plan].verdict =
+                    Some((Reason::ReplayMismatch, Detail::ReplayFailed { route, message }));
+                return;
+            }
+        };
+        let closeness = self.plans[plan].closeness;
+        for (result, (graph, function)) in graph.iter().zip(&function).enumerate() {
+            let difference = closeness.compare(graph, function).unwrap_or(Difference::Shape);
+            if !difference.is_none() {
+                let contrast = Contrast::of(graph, function, difference);
+                self.plans[plan].verdict =
+                    Some((Reason::ReplayMismatch, Detail::RoutesPart { result, contrast }));
+                return;
+            }
+        }
+        // The only operand needs no second perturbation to show that it matters.
+        let only = match &self.plans[plan].operands[..] {
+            [only] => Candidate::all(only.role, self.trace.value(only.value).dtype())[0],
+            _ => return,
+        };
+        let job = Job {
+            plan,
+            route: Route::Function,
+            perturbed: Some((0, only)),
+        };
+        let outcome = self.compare(job, &function);
+        if let Some(reaction) = reaction(&outcome) {
+            self.plans[plan].operands[0].proof = Some((only, reaction));
+        }
     }
 
     /// Round after round: each operand that is not proven yet gets its next candidate.
     fn perturb_all(&mut self) {
         for round in 0.. {
             let mut jobs = Vec::new();
-            for call in 0..self.plans.len() {
-                let plan = &self.plans[call];
+            for (number, plan) in self.plans.iter().enumerate() {
                 if plan.verdict.is_some() {
                     continue;
                 }
@@ -278,7 +459,7 @@ impl<'a> Engine<'a> {
                     let next = Candidate::all(tried.role, dtype).get(round);
                     if let (None, Some(&candidate)) = (tried.proof, next) {
                         jobs.push(Job {
-                            call,
+                            plan: number,
                             route,
                             perturbed: Some((place, candidate)),
                         });
@@ -290,10 +471,8 @@ impl<'a> Engine<'a> {
             }
             self.work.perturbations += jobs.len() as u64;
             self.evaluate(&jobs, |engine, job, outcome| {
-                // A perturbed replay that fails where the plain one did not has reacted too.
-                let reacted = !matches!(outcome, Ok(None));
-                if let (true, Some((place, candidate))) = (reacted, job.perturbed) {
-                    engine.plans[job.call].operands[place].proof = Some(candidate);
+                if let (Some(reaction), Some((place, candidate))) = (reaction(&outcome), job.perturbed) {
+                    engine.plans[job.plan].operands[place].proof = Some((candidate, reaction));
                 }
             });
             self.perturbed.clear();
@@ -304,10 +483,11 @@ impl<'a> Engine<'a> {
     fn evaluate(
         &mut self,
         jobs: &[Job],
-        mut judge: impl FnMut(&mut Self, Job, Result<Option<(usize, Difference)>, String>),
+        mut judge: impl FnMut(&mut Self, Job, Result<Option<Part>, String>),
     ) {
         for batch in jobs.chunks(BATCH) {
-            let built: Vec<(Job, Built)> = batch.iter().map(|job| (*job, self.build(*job))).collect();
+            let built: Vec<(Job, Result<Option<Vec<Array>>, String>)> =
+                batch.iter().map(|job| (*job, self.build(*job))).collect();
             let pending = built
                 .iter()
                 .filter_map(|(_, built)| built.as_ref().ok()?.as_ref())
@@ -328,42 +508,46 @@ impl<'a> Engine<'a> {
     }
 
     /// The lazy results of a job; `None` where a candidate has nothing to change.
-    fn build(&mut self, job: Job) -> Built {
+    fn build(&mut self, job: Job) -> Result<Option<Vec<Array>>, String> {
         let trace = self.trace;
-        let call = &trace.calls()[job.call];
+        let call = self.call(job.plan);
         let Some((place, candidate)) = job.perturbed else {
-            return replay(trace, call, job.route, &mut self.streams, None).map(Some);
+            return replay(trace, call, job.route, &mut self.streams, Substitution::None).map(Some);
         };
         let (operand, value, role) = {
-            let tried = &self.plans[job.call].operands[place];
+            let tried = &self.plans[job.plan].operands[place];
             (tried.operand, tried.value, tried.role)
         };
-        let bound = match role {
-            Role::Index => smallest_extent(trace, call),
-            _ => 0,
-        };
-        let key = (value, role, bound, candidate);
-        let made = match self.perturbed.entry(key) {
-            Entry::Occupied(made) => made.into_mut(),
-            Entry::Vacant(place) => place.insert(match trace.value(value).payload() {
-                Some(array) => candidate
-                    .apply(role, bound, array)
-                    .map_err(|error| error.to_string())?,
-                None => None,
-            }),
-        };
-        let Some(array) = made else {
+        let bound = bound(trace, call, role);
+        let key = (value, role, bound, candidate, 0);
+        self.make(key)?;
+        let Some(array) = &self.perturbed[&key] else {
             return Ok(None);
         };
-        let substitution = Substitution {
+        let substitution = Substitution::At {
             operand,
             value,
             array,
         };
-        replay(trace, call, job.route, &mut self.streams, Some(substitution)).map(Some)
+        replay(trace, call, job.route, &mut self.streams, substitution).map(Some)
     }
 
-    fn alone(&mut self, job: Job) -> Result<Option<(usize, Difference)>, String> {
+    /// Makes a perturbed array, unless it is made already.
+    fn make(&mut self, key: Perturbed) -> Result<(), String> {
+        if !self.perturbed.contains_key(&key) {
+            let (value, role, bound, candidate, salt) = key;
+            let made = match self.trace.value(value).payload() {
+                Some(array) => candidate
+                    .salted(salt, role, bound, array)
+                    .map_err(|error| error.to_string())?,
+                None => None,
+            };
+            self.perturbed.insert(key, made);
+        }
+        Ok(())
+    }
+
+    fn alone(&mut self, job: Job) -> Result<Option<Part>, String> {
         match self.build(job)? {
             None => Ok(None),
             Some(results) => {
@@ -373,9 +557,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn compare(&self, job: Job, found: &[Array]) -> Result<Option<(usize, Difference)>, String> {
-        let call = &self.trace.calls()[job.call];
-        let expected = call.results();
+    fn compare(&mut self, job: Job, found: &[Array]) -> Result<Option<Part>, String> {
+        let expected = self.call(job.plan).results();
         if found.len() != expected.len() {
             return Err(format!(
                 "{} results where {} were recorded",
@@ -383,56 +566,78 @@ impl<'a> Engine<'a> {
                 expected.len()
             ));
         }
-        for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let closeness = match job.perturbed {
+            // Any reaction counts.
+            Some(_) => Closeness::Bits,
+            None => self.plans[job.plan].closeness,
+        };
+        for (result, (found, expected)) in found.iter().zip(expected).enumerate() {
             let expected = self
                 .trace
                 .value(*expected)
                 .payload()
                 .ok_or("a result's payload was not kept")?;
-            let closeness = match job.perturbed {
-                // Any reaction counts.
-                Some(_) => Closeness::Bits,
-                None => self.plans[job.call].closeness,
-            };
-            let difference = closeness
-                .compare(expected, found)
+            let (difference, distance) = closeness
+                .measure(expected, found)
                 .map_err(|error| error.to_string())?;
             if !difference.is_none() {
-                return Ok(Some((place, difference)));
+                return Ok(Some(Part {
+                    result,
+                    difference,
+                    contrast: match job.perturbed {
+                        // Nobody reads how a healthy call reacted.
+                        Some(_) => Contrast::Nothing,
+                        None => Contrast::of(expected, found, difference),
+                    },
+                }));
             }
+            let farthest = &mut self.plans[job.plan].distance;
+            *farthest = farthest.max(distance);
         }
         Ok(None)
     }
 
-    fn decide(&self, index: usize) -> CallDecision {
-        let plan = &self.plans[index];
-        let call = &self.trace.calls()[index];
+    fn decide(&self, plan: usize) -> CallDecision {
+        let plan = &self.plans[plan];
+        let call = &self.trace.calls()[plan.index];
+        let id = CallId(plan.index as u32);
         let (decision, reason, detail) = match &plan.verdict {
             Some((reason, detail)) => (reason.decision(), Some(*reason), detail.clone()),
-            None => self.weigh(call, plan),
+            None => self.weigh(id, call, plan),
         };
         CallDecision {
-            call: CallId(index as u32),
+            call: id,
+            function: call.function().name,
+            op: String::new(),
             decision,
             reason,
             detail,
             routes: plan.routes,
+            distance: plan.distance,
             proofs: plan
                 .operands
                 .iter()
-                .map(|tried| (tried.operand, tried.proof))
+                .map(|tried| Proof {
+                    operand: tried.operand,
+                    parameter: tried.parameter,
+                    value: tried.value,
+                    found: tried.proof,
+                })
                 .collect(),
         }
     }
 
     /// The decision on a call whose replays, if any, gave what was recorded.
-    fn weigh(&self, call: &Call, plan: &Plan) -> (Decision, Option<Reason>, Detail) {
+    fn weigh(&self, id: CallId, call: &Call, plan: &Plan) -> (Decision, Option<Reason>, Detail) {
         let with = |reason: Reason, detail: Detail| (reason.decision(), Some(reason), detail);
         if call.is_producer_leaf() {
             return with(Reason::ConstantProducerLeaf, Detail::None);
         }
         if !plan.routes.function && !plan.routes.graph {
             return with(Reason::NoReplayableFunction, Detail::None);
+        }
+        if let Some(function) = self.evaluated_inside.get(&id) {
+            return with(Reason::EvaluatedInsideTransform, Detail::Evaluated { function });
         }
         // What the graph does not reach the function must not react to, and the other way round.
         if let Some(hidden) = plan
@@ -452,10 +657,11 @@ impl<'a> Engine<'a> {
                 },
             );
         }
-        let unproven = plan
-            .operands
-            .iter()
-            .find(|tried| tried.reached && tried.has_data && tried.proof.is_none());
+        // Where no function can be asked whether it reads what the graph does not reach, nobody knows: a closure may
+        // ignore an input, and a record may invent one.
+        let unproven = plan.operands.iter().find(|tried| {
+            tried.has_data && tried.proof.is_none() && (tried.reached || !plan.routes.function)
+        });
         if let Some(Tried {
             operand, parameter, ..
         }) = unproven
@@ -483,38 +689,59 @@ impl<'a> Engine<'a> {
             false => (Decision::Verified, None, Detail::None),
         }
     }
+}
 
-    fn conclude(self, calls: Vec<CallDecision>, gaps: Vec<String>) -> Status {
-        let trace = self.trace;
-        let rows = trace.ops();
-        let by_call: HashMap<CallId, &CallDecision> =
-            calls.iter().map(|decision| (decision.call, decision)).collect();
-        let ops: Vec<OpDecision> = rows.iter().map(|op| roll_up(op, &by_call)).collect();
-        let worst = ops
-            .iter()
-            .map(|op| op.decision)
-            .max_by_key(|decision| severity(*decision));
-        let state = match worst {
-            Some(Decision::Failed) => State::Failed,
-            _ if !gaps.is_empty() => State::Failed,
-            Some(Decision::Unproven) => State::Unverified,
-            _ if !trace.capture_verified() => State::Unverified,
-            _ => State::Passed,
-        };
-        let message = message(trace, &ops, &by_call, &gaps, state);
-        Status {
-            state,
-            message,
-            ops,
-            gaps,
-            work: self.work,
-            calls,
-        }
+/// Where a replay and the saved payload part.
+struct Part {
+    result: usize,
+    difference: Difference,
+    contrast: Contrast,
+}
+
+/// What a route gave.
+type Replayed = Result<Vec<Array>, String>;
+
+fn evaluated_alone(replayed: Replayed) -> Replayed {
+    let results = replayed?;
+    graph::evaluate(&results).map_err(|error| error.message)?;
+    Ok(results)
+}
+
+/// What a perturbed replay says of an operand. One that fails where the plain one did not has reacted too.
+fn reaction(outcome: &Result<Option<Part>, String>) -> Option<Reaction> {
+    match outcome {
+        Ok(None) => None,
+        Ok(Some(Part {
+            difference: Difference::Values { count, .. },
+            ..
+        })) => Some(Reaction::Elements(*count)),
+        Ok(Some(_)) | Err(_) => Some(Reaction::Otherwise),
+    }
+}
+
+/// The calls whose closure evaluated something: an application is recorded when it is over, so what it evaluated
+/// stands right before it.
+fn evaluated_inside(trace: &Trace) -> HashMap<CallId, &'static str> {
+    let inside = trace.evaluations().iter().filter(|it| it.inside_transform());
+    inside
+        .map(|it| (CallId(it.after().map_or(0, |after| after.0 + 1)), it.function()))
+        .filter(|(call, _)| {
+            let call = trace.calls().get(call.index());
+            call.is_some_and(|call| call.function().class == Class::Application)
+        })
+        .collect()
+}
+
+/// What bounds the indices of an operand: the smallest extent of the call's first operand, which they point into.
+pub(super) fn bound(trace: &Trace, call: &Call, role: Role) -> i64 {
+    match role {
+        Role::Index => smallest_extent(trace, call),
+        _ => 0,
     }
 }
 
 /// A call's array operands with their roles and parameter names.
-fn operands(call: &Call) -> Vec<(Operand, ValueId, Role, &'static str)> {
+pub(super) fn operands(call: &Call) -> Vec<(Operand, ValueId, Role, &'static str)> {
     let mut found = Vec::new();
     for (index, (parameter, argument)) in call
         .function()
@@ -563,82 +790,4 @@ fn smallest_extent(trace: &Trace, call: &Call) -> i64 {
         .copied()
         .unwrap_or(0)
         .into()
-}
-
-/// The worst decision of an op's calls.
-fn roll_up(op: &Op, by_call: &HashMap<CallId, &CallDecision>) -> OpDecision {
-    let decided: Vec<&CallDecision> = op
-        .calls()
-        .iter()
-        .filter_map(|call| by_call.get(call).copied())
-        .collect();
-    let worst = decided.iter().max_by_key(|decision| severity(decision.decision));
-    let (decision, mut reason, call) = match (worst, op.kind()) {
-        (Some(worst), _) => (worst.decision, worst.reason, Some(worst.call)),
-        (None, OpKind::Input | OpKind::Constant) => {
-            (Decision::Exempt, Some(Reason::ConstantProducerLeaf), None)
-        }
-        (None, OpKind::Unwrapped) => (Decision::Unproven, Some(Reason::NoReplayableFunction), None),
-        // A layer that made no call gave back its argument, and reads nothing of it.
-        (None, OpKind::Literal | OpKind::Op) => (Decision::Exempt, Some(Reason::OperandNotRead), None),
-    };
-    if decision == Decision::Verified {
-        let constant = Some(Reason::ConstantParentPayload);
-        reason = decided
-            .iter()
-            .map(|decision| decision.reason)
-            .find(|reason| *reason == constant)
-            .flatten();
-    }
-    let all = |route: fn(&Routes) -> bool| !decided.is_empty() && decided.iter().all(|it| route(&it.routes));
-    OpDecision {
-        label: op.label(),
-        decision,
-        reason,
-        call,
-        routes: Routes {
-            function: all(|routes| routes.function),
-            graph: all(|routes| routes.graph),
-        },
-    }
-}
-
-fn message(
-    trace: &Trace,
-    ops: &[OpDecision],
-    by_call: &HashMap<CallId, &CallDecision>,
-    gaps: &[String],
-    state: State,
-) -> String {
-    let offends = match state {
-        State::Failed => Decision::Failed,
-        State::Unverified => Decision::Unproven,
-        State::Passed | State::Unavailable => return String::new(),
-    };
-    if let Some(op) = ops.iter().find(|op| op.decision == offends) {
-        let reason = op.reason.map_or(String::new(), |reason| format!(" {reason}"));
-        let Some(call) = op.call else {
-            return format!("{}: {}{reason}", op.label, op.decision);
-        };
-        let function = trace.calls()[call.index()].function().name;
-        let detail = by_call
-            .get(&call)
-            .map(|decision| decision.detail.to_string())
-            .unwrap_or_default();
-        let detail = if detail.is_empty() {
-            detail
-        } else {
-            format!(": {detail}")
-        };
-        return format!(
-            "{}: {}{reason} (call {} {function}){detail}",
-            op.label,
-            op.decision,
-            call.0 + 1
-        );
-    }
-    if let (State::Failed, Some(gap)) = (state, gaps.first()) {
-        return format!("{}: {gap}", Reason::ReplayCoverageIncomplete);
-    }
-    trace.warnings().join("; ")
 }

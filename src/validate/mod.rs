@@ -5,15 +5,20 @@
 //! graph reaches must be what the record declares. Nothing here knows of cases or reports.
 
 mod candidate;
+mod compare;
+mod contrast;
 mod coverage;
 mod decision;
 mod engine;
 pub mod mutate;
 mod replay;
+mod roll_up;
 mod status;
 mod tolerance;
 
 pub use candidate::Candidate;
-pub use decision::{CallDecision, Detail, OpDecision, Operand, Routes};
+pub use compare::{compare_captures, Changed, Comparison};
+pub use contrast::Contrast;
+pub use decision::{CallDecision, Detail, OpDecision, Operand, Proof, Reaction, Routes};
 pub use engine::validate;
 pub use status::{Status, Work};

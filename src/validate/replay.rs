@@ -5,7 +5,7 @@ use mlx_sys::function::{Argument, Returned, Role};
 use mlx_sys::invoke::invoke;
 use mlx_sys::raw::{self, mlx_vector_array};
 
-use crate::capture::{Call, Recorded, Trace, ValueId};
+use crate::capture::{Call, Recorded, Trace, Value, ValueId};
 use crate::graph;
 
 use super::decision::Operand;
@@ -28,12 +28,39 @@ impl Route {
     }
 }
 
-/// One array in another's place.
+/// Which arrays stand in for saved payloads.
 #[derive(Clone, Copy)]
-pub(super) struct Substitution<'a> {
-    pub(super) operand: Operand,
-    pub(super) value: ValueId,
-    pub(super) array: &'a Array,
+pub(super) enum Substitution<'a> {
+    /// None.
+    None,
+    /// One, at one place of the function; the graph knows values only.
+    At {
+        operand: Operand,
+        value: ValueId,
+        array: &'a Array,
+    },
+    /// For values, wherever they are read.
+    Everywhere(&'a [(ValueId, Array)]),
+}
+
+impl<'a> Substitution<'a> {
+    fn for_value(self, wanted: ValueId) -> Option<&'a Array> {
+        match self {
+            Self::None => None,
+            Self::At { value, array, .. } => (value == wanted).then_some(array),
+            Self::Everywhere(pairs) => pairs
+                .iter()
+                .find(|(value, _)| *value == wanted)
+                .map(|(_, array)| array),
+        }
+    }
+
+    fn for_place(self, place: Operand, wanted: ValueId) -> Option<&'a Array> {
+        match self {
+            Self::At { operand, array, .. } => (operand == place).then_some(array),
+            other => other.for_value(wanted),
+        }
+    }
 }
 
 /// A stream of this thread for each device kind, made when first needed.
@@ -49,6 +76,17 @@ impl Streams {
             cpu: unsafe { raw::mlx_default_cpu_stream_new() },
             gpu: None,
         }
+    }
+
+    /// Whether this machine has a device of the kind.
+    pub(super) fn has(device: raw::mlx_device_type) -> bool {
+        if device == raw::mlx_device_type__MLX_CPU {
+            return true;
+        }
+        let mut count = 0;
+        // SAFETY: a plain look-up; it fails where MLX was built without the kind.
+        let status = unsafe { raw::mlx_device_count(&mut count, device) };
+        status == 0 && count > 0
     }
 
     fn of(&mut self, device: raw::mlx_device_type) -> raw::mlx_stream {
@@ -78,7 +116,12 @@ impl Drop for Streams {
 /// draws from its own process-wide state).
 pub(super) fn has_function_route(call: &Call) -> bool {
     let function = call.function();
+    let device_is_here = |argument: &Recorded| match argument {
+        Recorded::Stream(key) => Streams::has(key.device),
+        _ => true,
+    };
     function.is_invocable()
+        && call.arguments().iter().all(device_is_here)
         && function
             .parameters
             .iter()
@@ -96,18 +139,18 @@ pub(super) fn replay(
     call: &Call,
     route: Route,
     streams: &mut Streams,
-    substitution: Option<Substitution<'_>>,
+    substitution: Substitution<'_>,
 ) -> Result<Vec<Array>, String> {
     match route {
-        Route::Function => by_function(trace, call, streams, substitution),
+        Route::Function => by_function(trace.values(), call, streams, substitution),
         Route::Graph => by_graph(trace, call, substitution),
     }
 }
 
-fn payload(trace: &Trace, value: ValueId) -> Result<&Array, String> {
-    trace
-        .value(value)
-        .payload()
+fn payload(values: &[Value], value: ValueId) -> Result<&Array, String> {
+    values
+        .get(value.index())
+        .and_then(Value::payload)
         .ok_or_else(|| "an operand's payload was not kept".to_string())
 }
 
@@ -123,15 +166,22 @@ impl Drop for Lists {
     }
 }
 
-fn by_function(
-    trace: &Trace,
+/// Computes a call again through its function, from the payloads of `values`.
+///
+/// # Errors
+///
+/// As [`replay`].
+pub(super) fn by_function(
+    values: &[Value],
     call: &Call,
     streams: &mut Streams,
-    substitution: Option<Substitution<'_>>,
+    substitution: Substitution<'_>,
 ) -> Result<Vec<Array>, String> {
-    let at = |argument: usize, place: usize, value: ValueId| match substitution {
-        Some(it) if it.operand == Operand { argument, place } => Ok(it.array),
-        _ => payload(trace, value),
+    let at = |argument: usize, place: usize, value: ValueId| match substitution
+        .for_place(Operand { argument, place }, value)
+    {
+        Some(array) => Ok(array),
+        None => payload(values, value),
     };
     let mut lists = Lists(Vec::new());
     let mut views = Vec::with_capacity(call.arguments().len());
@@ -141,8 +191,8 @@ fn by_function(
                 ctx: std::ptr::null_mut(),
             }),
             Recorded::Array(Some(value)) => Argument::Array(at(index, 0, *value)?.as_ptr()),
-            Recorded::Arrays(values) => {
-                let handles = values
+            Recorded::Arrays(operands) => {
+                let handles = operands
                     .iter()
                     .enumerate()
                     .map(|(place, value)| at(index, place, *value).map(Array::as_ptr))
@@ -188,20 +238,16 @@ fn by_function(
     Ok(results)
 }
 
-fn by_graph(
-    trace: &Trace,
-    call: &Call,
-    substitution: Option<Substitution<'_>>,
-) -> Result<Vec<Array>, String> {
+fn by_graph(trace: &Trace, call: &Call, substitution: Substitution<'_>) -> Result<Vec<Array>, String> {
     let subgraph = trace.subgraph(call).ok_or("MLX's graph was not read")?;
     let boundary = subgraph
         .boundary()
         .into_iter()
         .map(|number| {
             let value = ValueId(number);
-            match substitution {
-                Some(it) if it.value == value => Ok(it.array),
-                _ => payload(trace, value),
+            match substitution.for_value(value) {
+                Some(array) => Ok(array),
+                None => payload(trace.values(), value),
             }
         })
         .collect::<Result<Vec<_>, _>>()?;

@@ -26,6 +26,12 @@ pub struct Status {
     pub(crate) work: Work,
 }
 
+/// What validation makes of some calls of a trace.
+pub(super) struct Partial {
+    pub(super) calls: Vec<CallDecision>,
+    pub(super) gaps: Vec<String>,
+}
+
 impl Status {
     /// The state.
     pub fn state(&self) -> State {

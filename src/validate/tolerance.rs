@@ -29,10 +29,16 @@ impl Closeness {
 
     /// Compares two evaluated arrays.
     pub fn compare(self, expected: &Array, found: &Array) -> Result<Difference, GraphError> {
+        self.measure(expected, found).map(|(difference, _)| difference)
+    }
+
+    /// Compares, and says how far apart at most two elements lie, relative to 1 + the expected one's size: 0 where
+    /// the bits agree.
+    pub fn measure(self, expected: &Array, found: &Array) -> Result<(Difference, f64), GraphError> {
         let difference = graph::compare(expected, found)?;
         match (self, difference) {
             (Self::Tolerance, Difference::Values { .. }) => within(expected, found, difference),
-            _ => Ok(difference),
+            _ => Ok((difference, 0.0)),
         }
     }
 }
@@ -48,11 +54,16 @@ pub fn tolerance(dtype: Dtype) -> f64 {
     }
 }
 
-fn within(expected: &Array, found: &Array, difference: Difference) -> Result<Difference, GraphError> {
+fn within(expected: &Array, found: &Array, difference: Difference) -> Result<(Difference, f64), GraphError> {
     let bound = tolerance(expected.dtype());
     let (Some(expected), Some(found)) = (floats(expected)?, floats(found)?) else {
-        return Ok(difference);
+        return Ok((difference, 0.0));
     };
+    let distance = |(a, b): (&f64, &f64)| match a.is_nan() || b.is_nan() || a == b {
+        true => 0.0,
+        false => (a - b).abs() / (1.0 + a.abs()),
+    };
+    let farthest = expected.iter().zip(&found).map(distance).fold(0.0, f64::max);
     let apart = |(a, b): (&f64, &f64)| {
         !((a.is_nan() && b.is_nan()) || a == b || (a - b).abs() <= bound * (1.0 + a.abs()))
     };
@@ -63,13 +74,14 @@ fn within(expected: &Array, found: &Array, difference: Difference) -> Result<Dif
         .filter(|(_, pair)| apart(*pair))
         .map(|(i, _)| i)
         .collect();
-    Ok(match differing.first() {
+    let difference = match differing.first() {
         None => Difference::None,
         Some(&first) => Difference::Values {
             count: differing.len(),
             first,
         },
-    })
+    };
+    Ok((difference, farthest))
 }
 
 /// The elements as floats, a complex number as two; `None` for an exact type.

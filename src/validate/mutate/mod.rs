@@ -1,212 +1,225 @@
 //! Seeded faults: what keeps the validator honest.
 //!
 //! A mutant is a trace with one fault. Each must be flagged, with a reason that fits; a validator that does not has
-//! let it survive.
+//! let it survive. A mutant that cannot be flagged because nothing about it is wrong is *equivalent*, which is proven
+//! and never assumed.
+//!
+//! One file for each family of faults; [`attempt`] seeds one, validates what it touches again, and takes it back.
 
-use mlx_rs::Array;
+mod attempt;
+mod calls;
+mod equivalent;
+#[cfg(test)]
+mod fields;
+mod parents;
+mod payloads;
+mod results;
+mod saved;
+mod scalars;
 
-use crate::capture::{CallId, Origin, Recorded, Trace, ValueId};
-use crate::graph::{self, GraphError};
-use crate::validate::Status;
-use crate::vocabulary::{Decision, Reason, State};
+pub use attempt::{all, attempt, choice, one, Attempt, Fate, Report};
+
+use crate::capture::{CallId, Trace, ValueId};
+use crate::graph::GraphError;
+use crate::vocabulary::Reason;
 
 /// A kind of fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fault {
     /// A call is removed.
     CallDropped,
+    /// A result's payload is that of another value of the same kind.
+    PayloadStale,
     /// One bit of a result's payload is flipped.
     BitFlipped,
-    /// An operand is exchanged for another recorded value of the same shape and dtype.
+    /// A result is recorded with another element type.
+    DtypeChanged,
+    /// An argument that is no array has another value.
+    ScalarChanged,
+    /// Two operands change places.
+    ParentsSwapped,
+    /// An operand is exchanged for another recorded value of the same kind.
     ParentReplaced,
+    /// An operand is removed.
+    ParentDropped,
+    /// An operand is added.
+    ParentInvented,
+    /// Two results of one call change places, with all that refers to them.
+    ResultsReordered,
+    /// A call reads its own result.
+    OwnParent,
+    /// A random draw is removed, and what it drew stands as a constant.
+    RandomFrozen,
+    /// A call that handed back its operand is recorded with a result of its own.
+    AliasLost,
 }
 
 impl Fault {
     /// Every kind.
-    pub const ALL: &'static [Fault] = &[Self::CallDropped, Self::BitFlipped, Self::ParentReplaced];
+    pub const ALL: &'static [Fault] = &[
+        Self::CallDropped,
+        Self::PayloadStale,
+        Self::BitFlipped,
+        Self::DtypeChanged,
+        Self::ScalarChanged,
+        Self::ParentsSwapped,
+        Self::ParentReplaced,
+        Self::ParentDropped,
+        Self::ParentInvented,
+        Self::ResultsReordered,
+        Self::OwnParent,
+        Self::RandomFrozen,
+        Self::AliasLost,
+    ];
 
     /// Its name in outcomes.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CallDropped => "call_dropped",
+            Self::PayloadStale => "payload_stale",
             Self::BitFlipped => "bit_flipped",
+            Self::DtypeChanged => "dtype_changed",
+            Self::ScalarChanged => "scalar_changed",
+            Self::ParentsSwapped => "parents_swapped",
             Self::ParentReplaced => "parent_replaced",
+            Self::ParentDropped => "parent_dropped",
+            Self::ParentInvented => "parent_invented",
+            Self::ResultsReordered => "results_reordered",
+            Self::OwnParent => "own_parent",
+            Self::RandomFrozen => "random_frozen",
+            Self::AliasLost => "alias_lost",
         }
     }
 
     /// The reasons that fit it.
     pub const fn fitting(self) -> &'static [Reason] {
+        use Reason::{
+            ConstantDependsOnInput, DeclaredParentsInconsistent, PerturbationInsensitive,
+            ReplayCoverageIncomplete, ReplayMismatch,
+        };
         match self {
-            Self::CallDropped => &[Reason::ReplayCoverageIncomplete],
-            Self::BitFlipped => &[Reason::ReplayMismatch],
-            Self::ParentReplaced => &[
-                Reason::DeclaredParentsInconsistent,
-                Reason::ReplayMismatch,
-                Reason::ReplayCoverageIncomplete,
+            Self::CallDropped => &[ReplayCoverageIncomplete],
+            Self::PayloadStale | Self::BitFlipped | Self::DtypeChanged | Self::ScalarChanged => {
+                &[ReplayMismatch]
+            }
+            Self::ParentsSwapped => &[DeclaredParentsInconsistent, ReplayMismatch],
+            Self::ParentReplaced | Self::ParentDropped => &[
+                DeclaredParentsInconsistent,
+                ReplayMismatch,
+                ReplayCoverageIncomplete,
             ],
+            // A closure may ignore an input: that it does is unproven, and so the trace no longer passes.
+            Self::ParentInvented => &[
+                DeclaredParentsInconsistent,
+                ReplayMismatch,
+                PerturbationInsensitive,
+            ],
+            Self::ResultsReordered => &[ReplayCoverageIncomplete, ReplayMismatch],
+            Self::OwnParent => &[ReplayCoverageIncomplete],
+            Self::RandomFrozen => &[ReplayCoverageIncomplete, ConstantDependsOnInput],
+            Self::AliasLost => &[DeclaredParentsInconsistent],
         }
     }
 
-    /// Seeds the fault at a call; false where the call offers no place for it.
+    /// Seeds the fault at a call, for good; false where the call offers no place for it, and then the trace is as
+    /// before. [`attempt`] takes it back.
+    ///
+    /// # Errors
+    ///
+    /// A payload that cannot be computed or read.
+    pub fn apply(self, trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
+        trace.evaluate()?;
+        Ok(self.seed(trace, at)?.is_some())
+    }
+
+    /// Seeds the fault at a call; `None` where the call offers no place for it, and then the trace is as before.
     ///
     /// # Errors
     ///
     /// A payload that cannot be read.
-    pub fn seed(self, trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
-        trace.evaluate()?;
+    fn seed(self, trace: &mut Trace, at: CallId) -> Result<Option<Touched>, GraphError> {
+        if at.index() >= trace.calls().len() {
+            return Ok(None);
+        }
         match self {
-            Self::CallDropped => Ok(drop_call(trace, at)),
-            Self::BitFlipped => flip_bit(trace, at),
-            Self::ParentReplaced => Ok(replace_parent(trace, at)),
+            Self::CallDropped => Ok(calls::drop_call(trace, at)),
+            Self::PayloadStale => Ok(payloads::stale(trace, at)),
+            Self::BitFlipped => payloads::flip_bit(trace, at),
+            Self::DtypeChanged => Ok(payloads::change_dtype(trace, at)),
+            Self::ScalarChanged => Ok(scalars::change(trace, at)),
+            Self::ParentsSwapped => Ok(parents::swap(trace, at)),
+            Self::ParentReplaced => Ok(parents::replace(trace, at)),
+            Self::ParentDropped => Ok(parents::drop_parent(trace, at)),
+            Self::ParentInvented => Ok(parents::invent(trace, at)),
+            Self::ResultsReordered => Ok(results::reorder(trace, at)),
+            Self::OwnParent => Ok(parents::own(trace, at)),
+            Self::RandomFrozen => Ok(calls::freeze(trace, at)),
+            Self::AliasLost => Ok(results::lose_alias(trace, at)),
         }
     }
 }
 
-/// A fault that was seeded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mutant {
-    /// What kind.
-    pub fault: Fault,
-    /// The label of the op whose call it was seeded in.
-    pub op: String,
+/// What a fault changed.
+#[derive(Debug, Clone, Default)]
+struct Touched {
+    calls: Vec<CallId>,
+    values: Vec<ValueId>,
+    /// The place of a call that is gone: what followed it is one place further up.
+    removed: Option<CallId>,
 }
 
-/// What a validator made of a mutant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flagged {
-    /// Failed, with a reason that fits the fault.
-    Fitting(Reason),
-    /// Failed, but with another reason.
-    Unfitting(Reason),
-    /// Not failed: the mutant survived.
-    Not,
-}
-
-/// A number that chooses a fault and a place for a name; the 64-bit FNV-1a hash (Fowler, Noll, Vo).
-pub fn choice(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-/// Seeds one fault, which `choice` picks: the kind, and the first call from a starting point that offers a place.
-/// `None` where no call offers a place for any kind.
-pub fn seed_one(trace: &mut Trace, choice: u64) -> Option<Mutant> {
-    let calls = trace.calls.len();
-    let kinds = Fault::ALL.len();
-    let labels = trace.ops();
-    for kind in 0..kinds {
-        let fault = Fault::ALL[(choice as usize + kind) % kinds];
-        for step in 0..calls {
-            let at = CallId((((choice >> 8) as usize + step) % calls) as u32);
-            let op = labels
-                .iter()
-                .find(|op| op.calls().contains(&at))
-                .map(|op| op.label());
-            if fault.seed(trace, at).unwrap_or(false) {
-                return Some(Mutant {
-                    fault,
-                    op: op.unwrap_or_default(),
-                });
-            }
+impl Touched {
+    fn call(at: CallId) -> Self {
+        Self {
+            calls: vec![at],
+            ..Self::default()
         }
     }
-    None
-}
 
-/// Whether a status flags a fault, and whether with a reason that fits.
-pub fn flagged(status: &Status, fault: Fault) -> Flagged {
-    if status.state() != State::Failed {
-        return Flagged::Not;
-    }
-    let gap = (!status.gaps().is_empty()).then_some(Reason::ReplayCoverageIncomplete);
-    let reasons: Vec<Reason> = status
-        .calls()
-        .iter()
-        .filter(|decision| decision.decision() == Decision::Failed)
-        .filter_map(|decision| decision.reason())
-        .chain(gap)
-        .collect();
-    match (
-        reasons.iter().find(|reason| fault.fitting().contains(reason)),
-        reasons.first(),
-    ) {
-        (Some(reason), _) => Flagged::Fitting(*reason),
-        (None, Some(reason)) => Flagged::Unfitting(*reason),
-        (None, None) => Flagged::Not,
-    }
-}
-
-fn drop_call(trace: &mut Trace, at: CallId) -> bool {
-    let Some(call) = trace.calls.get(at.index()) else {
-        return false;
-    };
-    // A call that only gives back its operands makes no value: without it nothing is missing.
-    if !call.results.is_empty()
-        && call
-            .results
-            .iter()
-            .all(|result| call.operands().any(|it| it == *result))
-    {
-        return false;
-    }
-    trace.calls.remove(at.index());
-    true
-}
-
-fn flip_bit(trace: &mut Trace, at: CallId) -> Result<bool, GraphError> {
-    let Some(&result) = trace.calls.get(at.index()).and_then(|call| call.results.first()) else {
-        return Ok(false);
-    };
-    // An alias shares its payload with an operand: both would change alike.
-    if !matches!(trace.values[result.index()].origin, Origin::Result { call, .. } if call == at) {
-        return Ok(false);
-    }
-    let Some(payload) = trace.values[result.index()].payload() else {
-        return Ok(false);
-    };
-    let memory = graph::span(payload)?;
-    let width = payload.item_size();
-    // The first element that one bit makes another one: of a NaN it makes a NaN.
-    for place in (width.saturating_sub(1) / 2..memory.len()).step_by(width) {
-        let mut memory = memory.clone();
-        memory[place] ^= 1;
-        let changed: Array = graph::respan(payload, &memory)?;
-        if !graph::compare(payload, &changed)?.is_none() {
-            trace.values[result.index()].payload = Some(changed);
-            return Ok(true);
+    fn value(value: ValueId) -> Self {
+        Self {
+            values: vec![value],
+            ..Self::default()
         }
     }
-    Ok(false)
+
+    /// The calls to validate again: those changed, and those that read or give what changed.
+    fn calls_of(&self, trace: &Trace) -> Vec<CallId> {
+        let concerns = |index: usize| {
+            let call = &trace.calls()[index];
+            self.calls.iter().any(|changed| changed.index() == index)
+                || call
+                    .operands()
+                    .chain(call.results().iter().copied())
+                    .any(|value| self.values.contains(&value))
+        };
+        (0..trace.calls().len())
+            .filter(|index| concerns(*index))
+            .map(|index| CallId(index as u32))
+            .collect()
+    }
 }
 
-fn replace_parent(trace: &mut Trace, at: CallId) -> bool {
-    let Some(call) = trace.calls.get(at.index()) else {
-        return false;
-    };
-    let Some((place, old)) = call
-        .arguments
-        .iter()
-        .enumerate()
-        .find_map(|(i, argument)| argument.operands().first().map(|old| (i, *old)))
-    else {
-        return false;
-    };
-    let likeness = |value: ValueId| {
-        let value = trace.value(value);
-        (value.shape().to_vec(), value.dtype())
-    };
-    let declared: Vec<ValueId> = call.operands().collect();
-    let other = (0..old.0).map(ValueId).find(|value| {
-        !declared.contains(value)
-            && likeness(*value) == likeness(old)
-            && trace.value(*value).payload().is_some()
-    });
-    let Some(other) = other else { return false };
-    let argument: &mut Recorded = &mut trace.calls[at.index()].arguments[place];
-    match argument.operands_mut().first_mut() {
-        Some(operand) => *operand = other,
-        None => return false,
-    }
-    true
+/// The first result of a call that the call itself made: an alias is its operand's.
+fn own_result(trace: &Trace, at: CallId) -> Option<ValueId> {
+    let results = trace.call(at).results();
+    results.iter().copied().find(|result| is_own(trace, at, *result))
+}
+
+fn is_own(trace: &Trace, at: CallId, result: ValueId) -> bool {
+    matches!(*trace.value(result).origin(), crate::capture::Origin::Result { call, .. } if call == at)
+}
+
+/// Whether two values have the same extents and element type.
+fn alike(trace: &Trace, one: ValueId, other: ValueId) -> bool {
+    let (one, other) = (trace.value(one), trace.value(other));
+    one.shape() == other.shape() && one.dtype() == other.dtype()
+}
+
+/// The places of a call's array operands: argument, place in its list.
+fn places(trace: &Trace, at: CallId) -> Vec<(usize, usize)> {
+    let arguments = trace.call(at).arguments().iter().enumerate();
+    arguments
+        .flat_map(|(argument, it)| (0..it.operands().len()).map(move |place| (argument, place)))
+        .collect()
 }

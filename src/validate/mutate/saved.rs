@@ -1,0 +1,26 @@
+//! A trace as it was: a fault is seeded in place, and taken back.
+
+use crate::capture::{Call, Evaluation, Trace, Value};
+
+/// What faults change of a trace. Handles are shared, so that this is cheap.
+pub(super) struct Saved {
+    pub(super) values: Vec<Value>,
+    pub(super) calls: Vec<Call>,
+    evaluations: Vec<Evaluation>,
+}
+
+impl Saved {
+    pub(super) fn of(trace: &Trace) -> Self {
+        Self {
+            values: trace.values.clone(),
+            calls: trace.calls.clone(),
+            evaluations: trace.evaluations.clone(),
+        }
+    }
+
+    pub(super) fn restore(self, trace: &mut Trace) {
+        trace.values = self.values;
+        trace.calls = self.calls;
+        trace.evaluations = self.evaluations;
+    }
+}
