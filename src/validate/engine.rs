@@ -486,8 +486,7 @@ impl<'a> Engine<'a> {
         mut judge: impl FnMut(&mut Self, Job, Result<Option<Part>, String>),
     ) {
         for batch in jobs.chunks(BATCH) {
-            let built: Vec<(Job, Result<Option<Vec<Array>>, String>)> =
-                batch.iter().map(|job| (*job, self.build(*job))).collect();
+            let built: Vec<(Job, Built)> = batch.iter().map(|job| (*job, self.build(*job))).collect();
             let pending = built
                 .iter()
                 .filter_map(|(_, built)| built.as_ref().ok()?.as_ref())
@@ -508,7 +507,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The lazy results of a job; `None` where a candidate has nothing to change.
-    fn build(&mut self, job: Job) -> Result<Option<Vec<Array>>, String> {
+    fn build(&mut self, job: Job) -> Built {
         let trace = self.trace;
         let call = self.call(job.plan);
         let Some((place, candidate)) = job.perturbed else {
@@ -697,6 +696,9 @@ struct Part {
     difference: Difference,
     contrast: Contrast,
 }
+
+/// What building a job gave: lazy results, or `None` where a candidate has nothing to change.
+type Built = Result<Option<Vec<Array>>, String>;
 
 /// What a route gave.
 type Replayed = Result<Vec<Array>, String>;

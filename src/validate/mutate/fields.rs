@@ -27,7 +27,7 @@ fn sample() -> Trace {
     };
     random::seed(0).unwrap();
     let session = Session::new().module(&parameters);
-    let forward = || {
+    let forward = || -> Result<Array, Exception> {
         let y = ops::matmul(&x, &weight)?;
         let y = ops::add(y.as_type::<f32>()?, &ready)?;
         let y = ops::multiply(y, &lazy)?;
@@ -35,7 +35,7 @@ fn sample() -> Trace {
         let y = ops::add(y, random::normal::<f32>(&[2, 2], None, None, None)?)?;
         let parts = ops::split_equal(&y, 2, 0)?;
         let joined = ops::concatenate(&[&parts[1], &parts[0]], 0)?;
-        Ok::<_, Exception>(ops::sum_axis(joined, 0, true)?)
+        ops::sum_axis(joined, 0, true)
     };
     session.run(&x, forward).unwrap().0
 }
