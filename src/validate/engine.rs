@@ -22,7 +22,7 @@ use super::tolerance::Closeness;
 
 /// How many replays are evaluated at once: as fast as all at once, with bounded memory; one by one takes about
 /// twice as long.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 
 /// Validates a trace on this thread.
 ///
