@@ -248,3 +248,84 @@ unsafe fn copied(data: *const u32, length: usize) -> Vec<u32> {
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts(data, length) }.to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{compare, evaluate};
+    use mlx_rs::ops;
+
+    fn vector(values: &[f32]) -> Array {
+        Array::from_slice(values, &[values.len() as i32])
+    }
+
+    #[test]
+    fn a_walk_stops_at_known_arrays_and_replays_over_others() {
+        let (a, b) = (vector(&[1.0, 2.0]), vector(&[3.0, 5.0]));
+        let sum = ops::add(&a, &b).unwrap();
+        let result = ops::multiply(&sum, &a).unwrap();
+        let mut book = Book::new();
+        book.know(a.as_ptr(), 7);
+        book.know(b.as_ptr(), 9);
+        let page = book.read(&[result.as_ptr()]).unwrap();
+        let graph = book.open(page);
+        assert_eq!(graph.boundary(), [7, 9]);
+        let names: Vec<_> = graph.steps().into_iter().map(|step| step.primitive).collect();
+        assert_eq!(names, ["Add", "Multiply"]);
+
+        let (c, d) = (vector(&[2.0, 0.0]), vector(&[1.0, 1.0]));
+        let replayed = graph.replay(&[&c, &d]).unwrap();
+        let wanted = vector(&[6.0, 0.0]);
+        evaluate(replayed.iter().chain([&wanted])).unwrap();
+        assert!(compare(&replayed[0], &wanted).unwrap().is_none());
+        assert!(graph.replay(&[&c]).is_err());
+    }
+
+    #[test]
+    fn pages_stay_when_a_book_forgets_its_arrays() {
+        let a = vector(&[1.0]);
+        let negated = ops::negative(&a).unwrap();
+        let mut book = Book::new();
+        book.know(a.as_ptr(), 3);
+        let page = book.read(&[negated.as_ptr()]).unwrap();
+        assert_eq!(
+            (book.number(a.as_ptr()), book.number(negated.as_ptr())),
+            (Some(3), None)
+        );
+        book.forget();
+        assert_eq!(book.number(a.as_ptr()), None);
+        assert_eq!(book.open(page).boundary(), [3]);
+    }
+
+    #[test]
+    fn ancestors_are_the_known_arrays_behind_and_what_lies_between() {
+        let (a, b) = (vector(&[1.0]), vector(&[2.0]));
+        let hidden = ops::exp(&ops::add(&a, &b).unwrap()).unwrap();
+        let mut book = Book::new();
+        book.know(a.as_ptr(), 1);
+        let mut seen = 0;
+        let found = book.ancestors(hidden.as_ptr(), &mut |_| seen += 1);
+        assert_eq!(
+            found,
+            Ancestors {
+                known: vec![1],
+                unknown: 2
+            }
+        );
+        assert_eq!(seen, 2);
+    }
+
+    #[test]
+    fn many_known_arrays_are_each_found() {
+        let arrays: Vec<Array> = (0..2000).map(Array::from_int).collect();
+        let mut book = Book::new();
+        for (number, array) in arrays.iter().enumerate() {
+            book.know(array.as_ptr(), number as u32);
+        }
+        let numbers: Vec<_> = arrays
+            .iter()
+            .filter_map(|array| book.number(array.as_ptr()))
+            .collect();
+        assert_eq!(numbers, (0..2000).collect::<Vec<u32>>());
+    }
+}
