@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn ancestors_are_the_known_arrays_behind_and_what_lies_between() {
         let (a, b) = (vector(&[1.0]), vector(&[2.0]));
-        let hidden = ops::exp(&ops::add(&a, &b).unwrap()).unwrap();
+        let hidden = ops::exp(ops::add(&a, &b).unwrap()).unwrap();
         let mut book = Book::new();
         book.know(a.as_ptr(), 1);
         let mut seen = 0;

@@ -659,7 +659,8 @@ impl<'a> Engine<'a> {
         // Where no function can be asked whether it reads what the graph does not reach, nobody knows: a closure may
         // ignore an input, and a record may invent one.
         let unproven = plan.operands.iter().find(|tried| {
-            tried.has_data && tried.proof.is_none() && (tried.reached || !plan.routes.function)
+            let unasked = !tried.reached && !plan.routes.function;
+            tried.proof.is_none() && (unasked || (tried.reached && tried.has_data))
         });
         if let Some(Tried {
             operand, parameter, ..

@@ -15,8 +15,11 @@ use super::replay::{has_function_route, replay, Route, Streams, Substitution};
 pub struct Floor<'a> {
     trace: &'a Trace,
     streams: Streams,
-    jobs: Vec<(usize, Route, Option<(Operand, ValueId, Array)>)>,
+    jobs: Vec<Job>,
 }
+
+/// One replay: the call's place, the route, and what stands in an operand's place.
+type Job = (usize, Route, Option<(Operand, ValueId, Array)>);
 
 impl<'a> Floor<'a> {
     /// Evaluates the payloads and makes the perturbed arrays, so that [`run`](Self::run) only replays.
