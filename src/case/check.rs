@@ -63,9 +63,16 @@ pub fn case(source: &Source, names: &Names) -> Result<Vec<Cell>, Vec<Problem>> {
         let problem = |it: FaultAt| Problem::new(&source.file, source.text.clone(), it.mark, it.fault);
         faults.into_iter().map(problem).collect::<Vec<_>>()
     };
-    let (mut file, index) = yaml::read::<CaseFile>(&source.text).map_err(problems)?;
+    let yaml::Read {
+        said: mut file,
+        index,
+        unknown: mut faults,
+    } = yaml::read::<CaseFile>(&source.text).map_err(problems)?;
     locate(&mut file, &index);
-    let mut faults = whole(&file, &index, names);
+    // What seems to be missing may be what is misspelt.
+    let misspelt = !faults.is_empty();
+    let speaks = |it: &FaultAt| !(misspelt && matches!(it.fault, Fault::ExpectsNothing | Fault::NoProgram));
+    faults.extend(whole(&file, &index, names).into_iter().filter(&speaks));
     let info = CaseInfo {
         id: source.id.clone(),
         file: source.file.clone(),
@@ -85,7 +92,7 @@ pub fn case(source: &Source, names: &Names) -> Result<Vec<Cell>, Vec<Problem>> {
         Ok(cells) if faults.is_empty() => Ok(cells),
         Ok(_) => Err(problems(faults)),
         Err(found) => {
-            faults.extend(found);
+            faults.extend(found.into_iter().filter(&speaks));
             Err(problems(faults))
         }
     }

@@ -27,8 +27,15 @@ pub fn expand(case: &Arc<CaseInfo>, file: &CaseFile, names: &Names) -> Result<Ve
             index: &case.index,
             used: &used,
         };
-        let resolved = resolve::inputs(&file.inputs, file.seed, &bindings)
-            .and_then(|inputs| program::resolve(file, inputs, names, &bindings));
+        let (inputs, mut wrong) = resolve::inputs(&file.inputs, file.seed, &bindings);
+        let resolved = match program::resolve(file, inputs, names, &bindings) {
+            Ok(resolved) if wrong.is_empty() => Ok(resolved),
+            Ok(_) => Err(wrong),
+            Err(found) => {
+                wrong.extend(found);
+                Err(wrong)
+            }
+        };
         match resolved {
             Ok(resolved) => cells.push(cell(case, file, point, resolved)),
             // The same fault at many points is one fault.

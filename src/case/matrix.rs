@@ -226,7 +226,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn axes(text: &str) -> Axes {
-        yaml::read(text).expect("the test's YAML is right").0
+        yaml::read(text).expect("the test's YAML is right").said
     }
 
     fn names(text: &str) -> Vec<String> {
@@ -267,7 +267,7 @@ mod tests {
         let points = points(&axes, &[], &Index::default()).expect("right");
         let selection: Selection = yaml::read("dtype: [float16, float32]\nshape: [4096]")
             .expect("right")
-            .0;
+            .said;
         assert_eq!(
             points.iter().filter(|point| selects(&selection, point)).count(),
             2

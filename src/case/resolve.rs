@@ -1,6 +1,6 @@
 //! One point's inputs: what a case writes, with the axes' values put in and every shape checked.
 
-use super::data::{ArraySpec, Input, Source, View};
+use super::data::{ArraySpec, Data, Input, Source, View};
 use super::elements;
 use super::error::Fault;
 use super::fill::{self, Fill};
@@ -101,12 +101,22 @@ impl Bindings<'_> {
     }
 }
 
-/// All inputs of a case at one point, in the order written.
+/// What stands where an input is wrong.
+fn stand_in() -> Input {
+    Input::Array(ArraySpec {
+        dtype: DType::Float32,
+        shape: Vec::new(),
+        view: View::Plain,
+        source: Source::Values(Data::Float(vec![0.0])),
+    })
+}
+
+/// All inputs of a case at one point, in the order written, and what is wrong with any.
 pub fn inputs(
     written: &IndexMap<String, InputFile>,
     seed: u64,
     bindings: &Bindings<'_>,
-) -> Result<IndexMap<String, Input>, Vec<FaultAt>> {
+) -> (IndexMap<String, Input>, Vec<FaultAt>) {
     let at = Path::root().key("inputs");
     let mut faults = Vec::new();
     let mut inputs = IndexMap::new();
@@ -115,14 +125,14 @@ pub fn inputs(
             Ok(input) => {
                 inputs.insert(name.clone(), input);
             }
-            Err(fault) => faults.push(fault),
+            Err(fault) => {
+                faults.push(fault);
+                // Stands in, so that the rest can be checked: the program may name it.
+                inputs.insert(name.clone(), stand_in());
+            }
         }
     }
-    if faults.is_empty() {
-        Ok(inputs)
-    } else {
-        Err(faults)
-    }
+    (inputs, faults)
 }
 
 fn resolve(

@@ -97,8 +97,19 @@ impl Index {
     }
 }
 
+/// What was read of a file.
+#[derive(Debug)]
+pub struct Read<T> {
+    /// What it says, unknown keys left out.
+    pub said: T,
+    /// Where everything in it stands.
+    pub index: Index,
+    /// Its unknown keys. What else is wrong can still be looked for without them.
+    pub unknown: Vec<FaultAt>,
+}
+
 /// Reads `text` as a `T`, and where everything in it stands.
-pub fn read<T: DeserializeOwned>(text: &str) -> Result<(T, Index), Vec<FaultAt>> {
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<Read<T>, Vec<FaultAt>> {
     if text.len() > MAX_BYTES {
         return Err(vec![FaultAt {
             fault: Fault::FileTooLarge {
@@ -109,17 +120,48 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<(T, Index), Vec<FaultAt>>
         }]);
     }
     let index = index(text)?;
-    let plain: serde_yaml::Value = serde_yaml::from_str(text).map_err(|error| vec![syntax(&error)])?;
+    let mut plain: serde_yaml::Value = serde_yaml::from_str(text).map_err(|error| vec![syntax(&error)])?;
     if plain.is_null() {
         return Err(vec![FaultAt {
             fault: Fault::Empty,
             mark: start(),
         }]);
     }
-    match serde_path_to_error::deserialize(plain) {
-        Ok(read) => Ok((read, index)),
-        Err(error) => Err(vec![misfit(&index, error.path(), &error.inner().to_string())]),
+    let mut unknown = Vec::new();
+    loop {
+        let error = match serde_path_to_error::deserialize(plain.clone()) {
+            Ok(said) => return Ok(Read { said, index, unknown }),
+            Err(error) => error,
+        };
+        let fault = misfit(&index, error.path(), &error.inner().to_string());
+        let removed = match &fault.fault {
+            Fault::UnknownKey { key, .. } => remove(&mut plain, &own_path(error.path()), key),
+            _ => None,
+        };
+        unknown.push(fault);
+        // Each turn takes a key away, so the loop ends.
+        if removed.is_none() {
+            return Err(unknown);
+        }
     }
+}
+
+/// Takes an unknown key out of a tree; `path` leads to the key, or to the map that has it.
+fn remove(tree: &mut serde_yaml::Value, path: &Path, key: &str) -> Option<serde_yaml::Value> {
+    let mut steps = path.0.as_slice();
+    if let [before @ .., Step::Key(last)] = steps {
+        if last == key {
+            steps = before;
+        }
+    }
+    let mut at = tree;
+    for step in steps {
+        at = match step {
+            Step::Key(key) => at.get_mut(key.as_str())?,
+            Step::Index(place) => at.get_mut(*place)?,
+        };
+    }
+    at.as_mapping_mut()?.remove(key)
 }
 
 /// Reads a plain value, such as a point of a matrix axis, as a `T`; the message says why it does not fit.

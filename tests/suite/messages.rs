@@ -83,7 +83,7 @@ fn every_mistake_says_where_and_what_to_do() {
 #[test]
 fn all_problems_of_a_file_come_at_once() {
     let text = "covers: [nothing]\ninputs: {x: {shape: [-1]}, y: {value: [[1], 2]}}\nmodel: gelu\n";
-    let problems = read(text).expect_err("four mistakes");
+    let problems = read(text).expect_err("five mistakes");
     let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(
         said,
@@ -92,6 +92,24 @@ fn all_problems_of_a_file_come_at_once() {
             "the case expects nothing",
             "an extent of -1 cannot be",
             "the lists of `value:` have different lengths",
+            "`gelu` takes the inputs `x` alone, by any name, but the case gives `x`, `y`",
+        ]
+    );
+}
+
+#[test]
+fn unknown_keys_do_not_hide_what_else_is_wrong() {
+    let text = "extra: 1\ninputs: {x: {shape: [-1], dtpye: int8}}\nmodel: gleu\nexpect: {sate: passed}\n";
+    let problems = read(text).expect_err("five mistakes");
+    let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        said,
+        [
+            "unknown key `extra`",
+            "unknown key `sate`",
+            "unknown key `dtpye`",
+            "an extent of -1 cannot be",
+            "no layer is called `gleu`",
         ]
     );
 }
