@@ -70,3 +70,15 @@ pub fn from_bytes(bytes: &[u8], shape: &[i32], dtype: Dtype) -> Option<Array> {
     // SAFETY: the memory has the size that shape and dtype say, and is copied.
     Some(unsafe { Array::from_raw_data(bytes.as_ptr().cast(), shape, dtype) })
 }
+
+/// What `convert` makes of each element of `N` bytes, in order.
+pub fn elements<const N: usize, T>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Vec<T> {
+    bytes
+        .chunks_exact(N)
+        .map(|chunk| {
+            let mut element = [0; N];
+            element.copy_from_slice(chunk);
+            convert(element)
+        })
+        .collect()
+}

@@ -16,5 +16,5 @@ pub use array::{borrowed, evaluate, has_producer, is_available, list, share};
 pub use compare::{compare, Difference};
 pub use error::GraphError;
 pub use identity::{ArrayId, Token};
-pub use memory::{from_bytes, read, respan, span};
+pub use memory::{elements, from_bytes, read, respan, span};
 pub use subgraph::{Ancestors, Book, Page, Step, Subgraph};

@@ -97,34 +97,23 @@ pub fn data_of(array: &Array) -> Result<Data, GraphError> {
     let bytes = graph::read(array)?;
     Ok(match array.dtype() {
         Dtype::Bool => Data::Bool(bytes.iter().map(|byte| *byte != 0).collect()),
-        Dtype::Uint8 => Data::Int(map(&bytes, |b| u8::from_ne_bytes(b).into())),
-        Dtype::Uint16 => Data::Int(map(&bytes, |b| u16::from_ne_bytes(b).into())),
-        Dtype::Uint32 => Data::Int(map(&bytes, |b| u32::from_ne_bytes(b).into())),
-        Dtype::Uint64 => Data::Int(map(&bytes, |b| u64::from_ne_bytes(b) as i64)),
-        Dtype::Int8 => Data::Int(map(&bytes, |b| i8::from_ne_bytes(b).into())),
-        Dtype::Int16 => Data::Int(map(&bytes, |b| i16::from_ne_bytes(b).into())),
-        Dtype::Int32 => Data::Int(map(&bytes, |b| i32::from_ne_bytes(b).into())),
-        Dtype::Int64 => Data::Int(map(&bytes, i64::from_ne_bytes)),
-        Dtype::Float16 => Data::Float(map(&bytes, |b| f16::from_ne_bytes(b).to_f64())),
-        Dtype::Bfloat16 => Data::Float(map(&bytes, |b| bf16::from_ne_bytes(b).to_f64())),
-        Dtype::Float32 => Data::Float(map(&bytes, |b| f32::from_ne_bytes(b).into())),
-        Dtype::Float64 => Data::Float(map(&bytes, f64::from_ne_bytes)),
+        Dtype::Uint8 => Data::Int(graph::elements(&bytes, |b| u8::from_ne_bytes(b).into())),
+        Dtype::Uint16 => Data::Int(graph::elements(&bytes, |b| u16::from_ne_bytes(b).into())),
+        Dtype::Uint32 => Data::Int(graph::elements(&bytes, |b| u32::from_ne_bytes(b).into())),
+        Dtype::Uint64 => Data::Int(graph::elements(&bytes, |b| u64::from_ne_bytes(b) as i64)),
+        Dtype::Int8 => Data::Int(graph::elements(&bytes, |b| i8::from_ne_bytes(b).into())),
+        Dtype::Int16 => Data::Int(graph::elements(&bytes, |b| i16::from_ne_bytes(b).into())),
+        Dtype::Int32 => Data::Int(graph::elements(&bytes, |b| i32::from_ne_bytes(b).into())),
+        Dtype::Int64 => Data::Int(graph::elements(&bytes, i64::from_ne_bytes)),
+        Dtype::Float16 => Data::Float(graph::elements(&bytes, |b| f16::from_ne_bytes(b).to_f64())),
+        Dtype::Bfloat16 => Data::Float(graph::elements(&bytes, |b| bf16::from_ne_bytes(b).to_f64())),
+        Dtype::Float32 => Data::Float(graph::elements(&bytes, |b| f32::from_ne_bytes(b).into())),
+        Dtype::Float64 => Data::Float(graph::elements(&bytes, f64::from_ne_bytes)),
         Dtype::Complex64 => {
-            let parts: Vec<f64> = map(&bytes, |b| f32::from_ne_bytes(b).into());
+            let parts: Vec<f64> = graph::elements(&bytes, |b| f32::from_ne_bytes(b).into());
             Data::Complex(parts.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect())
         }
     })
-}
-
-fn map<const N: usize, T>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Vec<T> {
-    bytes
-        .chunks_exact(N)
-        .map(|chunk| {
-            let mut element = [0; N];
-            element.copy_from_slice(chunk);
-            convert(element)
-        })
-        .collect()
 }
 
 /// mlx-rs's element type as cases name it.

@@ -108,36 +108,25 @@ impl fmt::Display for Element {
 fn elements(array: &Array) -> Option<Vec<Element>> {
     let bytes = graph::read(array).ok()?;
     Some(match array.dtype() {
-        Dtype::Bool => map(&bytes, |[b]: [u8; 1]| Element::Bool(b != 0)),
-        Dtype::Uint8 => map(&bytes, |b| Element::Integer(u8::from_ne_bytes(b).into())),
-        Dtype::Uint16 => map(&bytes, |b| Element::Integer(u16::from_ne_bytes(b).into())),
-        Dtype::Uint32 => map(&bytes, |b| Element::Integer(u32::from_ne_bytes(b).into())),
-        Dtype::Uint64 => map(&bytes, |b| Element::Integer(u64::from_ne_bytes(b).into())),
-        Dtype::Int8 => map(&bytes, |b| Element::Integer(i8::from_ne_bytes(b).into())),
-        Dtype::Int16 => map(&bytes, |b| Element::Integer(i16::from_ne_bytes(b).into())),
-        Dtype::Int32 => map(&bytes, |b| Element::Integer(i32::from_ne_bytes(b).into())),
-        Dtype::Int64 => map(&bytes, |b| Element::Integer(i64::from_ne_bytes(b).into())),
-        Dtype::Float16 => map(&bytes, |b| Element::Float(f16::from_ne_bytes(b).into())),
-        Dtype::Bfloat16 => map(&bytes, |b| Element::Float(bf16::from_ne_bytes(b).into())),
-        Dtype::Float32 => map(&bytes, |b| Element::Float(f32::from_ne_bytes(b).into())),
-        Dtype::Float64 => map(&bytes, |b| Element::Float(f64::from_ne_bytes(b))),
+        Dtype::Bool => graph::elements(&bytes, |[b]: [u8; 1]| Element::Bool(b != 0)),
+        Dtype::Uint8 => graph::elements(&bytes, |b| Element::Integer(u8::from_ne_bytes(b).into())),
+        Dtype::Uint16 => graph::elements(&bytes, |b| Element::Integer(u16::from_ne_bytes(b).into())),
+        Dtype::Uint32 => graph::elements(&bytes, |b| Element::Integer(u32::from_ne_bytes(b).into())),
+        Dtype::Uint64 => graph::elements(&bytes, |b| Element::Integer(u64::from_ne_bytes(b).into())),
+        Dtype::Int8 => graph::elements(&bytes, |b| Element::Integer(i8::from_ne_bytes(b).into())),
+        Dtype::Int16 => graph::elements(&bytes, |b| Element::Integer(i16::from_ne_bytes(b).into())),
+        Dtype::Int32 => graph::elements(&bytes, |b| Element::Integer(i32::from_ne_bytes(b).into())),
+        Dtype::Int64 => graph::elements(&bytes, |b| Element::Integer(i64::from_ne_bytes(b).into())),
+        Dtype::Float16 => graph::elements(&bytes, |b| Element::Float(f16::from_ne_bytes(b).into())),
+        Dtype::Bfloat16 => graph::elements(&bytes, |b| Element::Float(bf16::from_ne_bytes(b).into())),
+        Dtype::Float32 => graph::elements(&bytes, |b| Element::Float(f32::from_ne_bytes(b).into())),
+        Dtype::Float64 => graph::elements(&bytes, |b| Element::Float(f64::from_ne_bytes(b))),
         Dtype::Complex64 => {
-            let parts: Vec<f64> = map(&bytes, |b| f32::from_ne_bytes(b).into());
+            let parts: Vec<f64> = graph::elements(&bytes, |b| f32::from_ne_bytes(b).into());
             let pairs = parts.chunks_exact(2);
             pairs.map(|pair| Element::Complex(pair[0], pair[1])).collect()
         }
     })
-}
-
-fn map<const N: usize, T>(bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Vec<T> {
-    bytes
-        .chunks_exact(N)
-        .map(|chunk| {
-            let mut element = [0; N];
-            element.copy_from_slice(chunk);
-            convert(element)
-        })
-        .collect()
 }
 
 fn largest(expected: &[Element], found: &[Element]) -> f64 {

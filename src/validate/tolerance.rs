@@ -88,23 +88,14 @@ fn within(expected: &Array, found: &Array, difference: Difference) -> Result<(Di
 fn floats(array: &Array) -> Result<Option<Vec<f64>>, GraphError> {
     let bytes = graph::read(array)?;
     Ok(match array.dtype() {
-        Dtype::Float16 => Some(map(&bytes, |b| f16::from_ne_bytes(b).to_f64())),
-        Dtype::Bfloat16 => Some(map(&bytes, |b| bf16::from_ne_bytes(b).to_f64())),
-        Dtype::Float32 | Dtype::Complex64 => Some(map(&bytes, |b| f64::from(f32::from_ne_bytes(b)))),
-        Dtype::Float64 => Some(map(&bytes, f64::from_ne_bytes)),
+        Dtype::Float16 => Some(graph::elements(&bytes, |b| f16::from_ne_bytes(b).to_f64())),
+        Dtype::Bfloat16 => Some(graph::elements(&bytes, |b| bf16::from_ne_bytes(b).to_f64())),
+        Dtype::Float32 | Dtype::Complex64 => {
+            Some(graph::elements(&bytes, |b| f64::from(f32::from_ne_bytes(b))))
+        }
+        Dtype::Float64 => Some(graph::elements(&bytes, f64::from_ne_bytes)),
         _ => None,
     })
-}
-
-fn map<const N: usize>(bytes: &[u8], f: impl Fn([u8; N]) -> f64) -> Vec<f64> {
-    bytes
-        .chunks_exact(N)
-        .map(|chunk| {
-            let mut element = [0; N];
-            element.copy_from_slice(chunk);
-            f(element)
-        })
-        .collect()
 }
 
 #[cfg(test)]
