@@ -29,4 +29,5 @@ pub mod schema;
 mod shorthand;
 pub mod spec;
 pub mod value;
+pub mod versions;
 pub mod yaml;

@@ -1,7 +1,7 @@
 //! The command line: parsed here, done in the subcommands' own files.
 
 use super::context::{CliError, Context};
-use super::{accept, check, doctor, generate, list, mutate, new, run, show};
+use super::{accept, check, doctor, generate, list, mutate, new, run, show, worker};
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -39,6 +39,9 @@ enum What {
     Generate,
     /// Say what this build runs on
     Doctor(doctor::Arguments),
+    /// Run cells for another `assay`
+    #[command(hide = true)]
+    Worker,
 }
 
 /// How to print.
@@ -90,6 +93,7 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Accept => accept::accept(context),
         What::Generate => generate::generate(context),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
+        What::Worker => worker::worker(context),
     }
 }
 

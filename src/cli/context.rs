@@ -5,12 +5,15 @@ use crate::case::check::{self, Suite};
 use crate::case::error::nearest;
 use crate::case::load::{find_root, FindError};
 use crate::harness::backend::Backend;
+use crate::harness::pool::Workers;
 use crate::harness::suite::EndError;
+use crate::harness::worker::WorkerError;
 use crate::report::text::counted;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::store::{Store, WriteError};
 use std::path::PathBuf;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// What every command starts from.
@@ -39,6 +42,14 @@ pub enum CliError {
     /// A run cannot be ended.
     #[error(transparent)]
     End(#[from] EndError),
+    /// A worker cannot work.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The program's own file cannot be found, to start workers from.
+    #[error(
+        "cannot tell which file this program is, to start workers from it: {0}; `--workers 0` does without"
+    )]
+    NoProgram(std::io::Error),
     /// JSON cannot be spelled.
     #[error("cannot spell the answer as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -95,6 +106,7 @@ impl CliError {
             | CliError::NothingPending
             | CliError::Exists { .. }
             | CliError::BadId { .. }
+            | CliError::Worker(WorkerError::ByHand)
             | CliError::Find(FindError::NoRoot { .. }) => Exit::Usage,
             _ => Exit::Suite,
         }
@@ -121,6 +133,12 @@ impl Context<'_> {
             None => find_root(&std::env::current_dir().map_err(CliError::NoFolder)?)?,
         };
         Ok(Store::new(root))
+    }
+
+    /// Worker processes of this very program.
+    pub fn workers(&self) -> Result<Workers, CliError> {
+        let program = std::env::current_exe().map_err(CliError::NoProgram)?;
+        Ok(Workers::new(program, Arc::clone(&self.backend.runner)))
     }
 
     /// All cases of the root.

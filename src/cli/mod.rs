@@ -14,6 +14,7 @@ pub mod progress;
 pub mod run;
 pub mod show;
 mod start;
+mod worker;
 
 pub use accept::accept_pending;
 pub use command::main;

@@ -13,6 +13,7 @@ use crate::scorecard::outcome::{Finding, Verdict};
 use crate::scorecard::settle::Mode;
 use crate::scorecard::totals::Totals;
 use clap::Args;
+use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -61,20 +62,19 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
     let cells = matching(&loaded, &arguments.filters)?;
     let committed = store.committed()?;
     let backend = context.backend;
-    let recorder = Recorder::new(
-        Arc::clone(&backend.runner),
-        committed.cells.clone(),
-        backend.device,
-    );
-    let mut progress = Progress::new(cells.len());
-    for cell in cells {
+    let workers = Arc::new(context.workers()?);
+    let recorder = Recorder::new(workers, committed.cells.clone(), backend);
+    let progress = Progress::new(cells.len());
+    cells.par_iter().for_each(|cell| {
         progress.begin(&cell.id);
-        let outcome = recorder.run(cell);
-        progress.end();
+        let Some(outcome) = recorder.run(cell) else {
+            return;
+        };
+        progress.end(&outcome);
         if outcome.is_red() && arguments.format == Format::Text {
             progress.aside(|| say(format_args!("{}\n\n", block(cell, &outcome))));
         }
-    }
+    });
     progress.finish();
     let scope = Scope {
         store: &store,

@@ -12,7 +12,9 @@ mod identity;
 mod memory;
 mod subgraph;
 
-pub use array::{borrowed, evaluate, has_producer, is_available, list, share};
+pub use array::{
+    borrowed, evaluate, evaluate_raw, has_producer, is_available, list, results, shape_and_dtype, share,
+};
 pub use compare::{compare, Difference};
 pub use error::GraphError;
 pub use identity::{ArrayId, Token};

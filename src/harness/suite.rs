@@ -1,6 +1,7 @@
 //! The whole run: every cell, its outcomes, the scorecard, the page.
 
 use super::expect::conclude;
+use super::requires::Here;
 use super::seam::{Observed, Runner};
 use crate::capability::Capability;
 use crate::case::cell::Cell;
@@ -13,7 +14,7 @@ use crate::scorecard::outcome::{Ending, Evidence, Outcome};
 use crate::scorecard::settle::{self, Mode, SettleError, Settled};
 use crate::scorecard::store::{Store, WriteError, INDEX, OUTCOMES};
 use crate::scorecard::totals::Totals;
-use crate::vocabulary::{Device, DeviceKind};
+use crate::vocabulary::Device;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
@@ -22,27 +23,43 @@ use thiserror::Error;
 pub struct Recorder {
     runner: Arc<dyn Runner>,
     recorded: CellBook,
-    device: Device,
+    here: Here,
     outcomes: Mutex<Vec<Outcome>>,
 }
 
 impl Recorder {
     /// A recorder that compares with what is recorded for the device.
-    pub fn new(runner: Arc<dyn Runner>, recorded: CellBook, device: Device) -> Self {
+    pub fn new(runner: Arc<dyn Runner>, recorded: CellBook, here: impl Into<Here>) -> Self {
         Self {
             runner,
             recorded,
-            device,
+            here: here.into(),
             outcomes: Mutex::new(Vec::new()),
         }
     }
 
-    /// Runs a cell, unless it needs another device, and keeps its outcome.
-    pub fn run(&self, cell: &Cell) -> Outcome {
-        let outcome = match cell.session.device.filter(|needed| *needed != self.device.kind()) {
-            Some(needed) => skipped(cell, needed),
-            None => against_recorded(self.runner.run(cell), &self.recorded, self.device),
-        };
+    /// Runs a cell, unless it needs what is not here, and keeps its outcome; `None` where the run was interrupted first.
+    pub fn run(&self, cell: &Cell) -> Option<Outcome> {
+        if let Some(skipped) = self.skip(cell) {
+            return Some(skipped);
+        }
+        if self.runner.interrupted() {
+            return None;
+        }
+        let outcome = self.runner.run(cell);
+        if self.runner.interrupted() {
+            return None;
+        }
+        Some(self.keep(against_recorded(outcome, &self.recorded, self.here.device)))
+    }
+
+    /// Keeps the outcome of a cell that needs what is not here; `None` for one that can run.
+    pub fn skip(&self, cell: &Cell) -> Option<Outcome> {
+        let reason = self.here.lacks(cell)?;
+        Some(self.keep(skipped(cell, reason)))
+    }
+
+    fn keep(&self, outcome: Outcome) -> Outcome {
         // A panic elsewhere leaves the list as it was: it is only ever pushed to.
         self.outcomes
             .lock()
@@ -63,8 +80,7 @@ impl Recorder {
     }
 }
 
-fn skipped(cell: &Cell, needed: DeviceKind) -> Outcome {
-    let reason = format!("it needs the device {needed}");
+fn skipped(cell: &Cell, reason: String) -> Outcome {
     let evidence = Evidence::ended(Ending::Skipped { reason });
     conclude(
         cell,

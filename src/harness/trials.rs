@@ -12,7 +12,9 @@ pub fn trials(cells: &[Cell], problems: &[Problem], recorder: &Arc<Recorder>) ->
     let cells = cells.iter().map(|cell| {
         let (cell, recorder) = (cell.clone(), Arc::clone(recorder));
         Trial::test(cell.id.clone(), move || {
-            let outcome = recorder.run(&cell);
+            let Some(outcome) = recorder.run(&cell) else {
+                return Err(Failed::from("the run was interrupted"));
+            };
             if outcome.is_red() {
                 return Err(Failed::from(format!("{}\n", block(&cell, &outcome))));
             }

@@ -274,7 +274,7 @@ fn expected_and_observed_make_verdicts() {
 
 #[test]
 fn a_cell_of_another_device_is_skipped_and_never_run() {
-    let cell = &cells("inputs: {x: {shape: [2]}}\nsession: {device: metal}\nmodel: gelu\nexpect: {}\n")[0];
+    let cell = &cells("inputs: {x: {shape: [2]}}\nrequires: {device: metal}\nmodel: gelu\nexpect: {}\n")[0];
     let runner = crate::stand_in::StandIn(|_, _| panic!("the cell ran"));
     let runner = std::sync::Arc::new(runner);
     let device = mlx_assay::vocabulary::Device::LinuxCpu;
