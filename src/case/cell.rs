@@ -99,11 +99,6 @@ impl Cell {
         whole.line.max(1)
     }
 
-    /// The command that reruns only this cell.
-    pub fn rerun_command(&self) -> String {
-        format!("cargo test --test conformance -- --exact {}", self.id)
-    }
-
     /// The command that shows this cell's trace.
     pub fn show_command(&self) -> String {
         format!("assay show {}", self.id)

@@ -25,13 +25,22 @@ pub struct Suite {
 /// Reads every case below `root`.
 pub fn suite(root: &std::path::Path, names: &Names) -> Result<Suite, FindError> {
     let (sources, problems) = load::find(root)?;
+    Ok(of_sources(&sources, problems, names))
+}
+
+/// Reads only the file that the cell of this id is in; an empty suite if there is none.
+pub fn of_cell(root: &std::path::Path, id: &str, names: &Names) -> Suite {
+    of_sources(&load::named(root, id), Vec::new(), names)
+}
+
+fn of_sources(sources: &[Source], problems: Vec<Problem>, names: &Names) -> Suite {
     let mut suite = Suite {
         cells: Vec::new(),
         files: sources.len() + problems.len(),
         problems,
     };
     let mut ids: BTreeMap<String, String> = BTreeMap::new();
-    for source in &sources {
+    for source in sources {
         match case(source, names) {
             Ok(cells) => {
                 for cell in cells {
@@ -54,7 +63,7 @@ pub fn suite(root: &std::path::Path, names: &Names) -> Result<Suite, FindError> 
     suite
         .problems
         .sort_by(|a, b| (&a.file, a.mark.position).cmp(&(&b.file, b.mark.position)));
-    Ok(suite)
+    suite
 }
 
 /// The cells of one case, or everything that is wrong with it.

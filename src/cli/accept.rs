@@ -22,10 +22,13 @@ pub fn accept(context: &Context<'_>) -> Result<Exit, CliError> {
 pub fn accept_pending(store: &Store) -> Result<[(&'static str, Written); 2], CliError> {
     let pending = store.pending()?.ok_or(CliError::NothingPending)?;
     let (card, cells) = (pending.card.write()?, pending.cells.write()?);
-    let written = [
-        (CARD, store.write(CARD, card.as_bytes())?),
-        (CELLS, store.write(CELLS, cells.as_bytes())?),
-    ];
+    let same = |file, text: &str| match std::fs::read(store.path(file)) {
+        Ok(old) if old == text.as_bytes() => Written::Unchanged,
+        _ => Written::Changed,
+    };
+    let written = [(CARD, same(CARD, &card)), (CELLS, same(CELLS, &cells))];
+    let lock = store.lock()?;
+    store.replace(&lock, card, cells)?;
     store.discard_pending()?;
     Ok(written)
 }

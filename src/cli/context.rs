@@ -11,6 +11,7 @@ use crate::harness::worker::WorkerError;
 use crate::report::text::counted;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
+use crate::scorecard::merge::MergeError;
 use crate::scorecard::store::{Store, WriteError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,6 +51,18 @@ pub enum CliError {
         "cannot tell which file this program is, to start workers from it: {0}; `--workers 0` does without"
     )]
     NoProgram(std::io::Error),
+    /// Outcomes do not belong together.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// The pool's threads cannot be started.
+    #[error("cannot start the threads that run cells: {0}; `--workers` sets how many")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Ctrl-C cannot be caught.
+    #[error("cannot catch interrupts: {0}")]
+    Interrupts(#[from] ctrlc::Error),
+    /// No test of cargo-nextest left an outcome.
+    #[error("no outcomes to collect; `cargo nextest run` leaves them")]
+    NothingLeft,
     /// JSON cannot be spelled.
     #[error("cannot spell the answer as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -104,6 +117,7 @@ impl CliError {
             CliError::NoSuchCell { .. }
             | CliError::NothingMatches { .. }
             | CliError::NothingPending
+            | CliError::NothingLeft
             | CliError::Exists { .. }
             | CliError::BadId { .. }
             | CliError::Worker(WorkerError::ByHand)

@@ -66,6 +66,9 @@ fn observe(cell: &Cell) -> Observed {
         Ok(trace) => trace,
         Err(error) => return ended(ending(error)),
     };
+    if let Some(message) = pending_error() {
+        return ended(Ending::Pending { message });
+    }
     // Built and seeded anew, so that only the inputs differ.
     let comparison = match capture(cell, Phase::CapturingAgain, Inputs::nudged) {
         Ok(second) => compare_captures(&trace, &second),
@@ -97,6 +100,19 @@ fn observe(cell: &Cell) -> Observed {
         values,
         reference: reference_of(cell),
     }
+}
+
+/// The error that MLX holds back for this thread, if it does: what an evaluation left behind that nobody waited for. The
+/// next thing that the thread evaluates gets it, here an addition that cannot fail by itself.
+fn pending_error() -> Option<String> {
+    let one = mlx_rs::Array::from_int(1);
+    let error = mlx_rs::ops::add(&one, &one).and_then(|two| two.eval()).err()?;
+    Some(
+        ModelError::mlx("", &error)
+            .to_string()
+            .trim_start_matches(": ")
+            .to_string(),
+    )
 }
 
 /// What the outputs must equal, where the case asks for a reference.

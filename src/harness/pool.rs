@@ -28,6 +28,7 @@ pub struct Workers {
     seeds: Arc<dyn Runner>,
     idle: Mutex<Vec<Child>>,
     stop: Arc<AtomicBool>,
+    keeps_output: bool,
 }
 
 /// A cell's try that did not end with an answer.
@@ -44,12 +45,20 @@ impl Workers {
             seeds,
             idle: Mutex::new(Vec::new()),
             stop: Arc::new(AtomicBool::new(false)),
+            keeps_output: false,
         }
     }
 
-    /// What ends every cell under way, and those to come, when it is set.
-    pub fn stop(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
+    /// Ends every cell under way, and those to come, once the flag is set.
+    pub fn stopped_by(mut self, stop: &Arc<AtomicBool>) -> Self {
+        self.stop = Arc::clone(stop);
+        self
+    }
+
+    /// Keeps what every cell prints, not only what a red one does.
+    pub fn keeping_output(mut self) -> Self {
+        self.keeps_output = true;
+        self
     }
 
     fn lease(&self) -> Result<Child, String> {
@@ -92,12 +101,12 @@ impl Workers {
             memory: megabytes << 20,
         };
         let exchange = child.ask(&request, bounds, &|| self.stop.load(Ordering::Relaxed));
-        let output = child.output();
+        let mut output = child.output();
         let at = || child.spot().map(|spot| spot.to_string());
         let crashed = |message: String| Ending::Crashed { at: at(), message };
         let ending = match exchange {
             Exchange::Answered(Answer::Ran(mut outcome)) if outcome.cell == cell.id => {
-                if outcome.is_red() {
+                if outcome.is_red() || self.keeps_output {
                     outcome.output = output;
                 }
                 if outcome.evidence.ending.leaves_nothing_behind() {
@@ -113,7 +122,10 @@ impl Workers {
             Exchange::TooLate => Ending::TimedOut { at: at(), seconds },
             Exchange::TooLarge => Ending::OutOfMemory { at: at(), megabytes },
             Exchange::TooLoud => crashed("endless output".to_owned()),
-            Exchange::Nonsense(_) => crashed("nonsense on the worker's own pipe".to_owned()),
+            Exchange::Nonsense(error) => {
+                output.push_str(&format!("the worker sent {error}\n"));
+                crashed("nonsense on the worker's own socket".to_owned())
+            }
             Exchange::Interrupted => return Err(invalid("the run was interrupted".to_owned())),
             Exchange::Unsendable(error) => return Err(invalid(error.to_string())),
         };
@@ -141,7 +153,7 @@ impl Runner for Workers {
             ..Observed::default()
         };
         let mut outcome = conclude(cell, observed, start.elapsed());
-        if outcome.is_red() {
+        if outcome.is_red() || self.keeps_output {
             outcome.output = first.output;
         }
         outcome

@@ -10,7 +10,7 @@ use std::time::Duration;
 use mlx_rs::error::Exception;
 use mlx_rs::module::{Module, ModuleParamMut, ModuleParamRef, ModuleParameters};
 use mlx_rs::nested::NestedHashMap;
-use mlx_rs::{linalg, ops, transforms, with_device, Array, Device, DeviceType};
+use mlx_rs::{linalg, ops, transforms, Array, Device, DeviceType};
 
 use super::programs::without_parameters;
 
@@ -136,15 +136,17 @@ fn deep(level: u64) -> f32 {
     deep(level + 1) + room[0] as f32
 }
 
-/// Leaves an error with MLX: the evaluation fails on MLX's own thread, after this returned.
+/// Leaves an error with MLX: an evaluation that nobody waits for fails after this returned.
 fn pending(x: &Array) -> Result<Array, Exception> {
-    let singular = ops::zeros::<f32>(&[2, 2])?;
-    // There is no inverse on a GPU.
-    let inverse = with_device(Device::new(DeviceType::Cpu, 0), || linalg::inv(&singular))?;
-    transforms::async_eval([&inverse])?;
-    std::thread::sleep(Duration::from_millis(20));
+    // A product that takes MLX a while, so that the failure comes after `async_eval` looked for it.
+    let long = ops::ones::<f32>(&[SLOW, SLOW])?.matmul(ops::ones::<f32>(&[SLOW, SLOW])?)?;
+    let equal_rows = linalg::inv(&long)?;
+    transforms::async_eval([&equal_rows])?;
     Ok(x.clone())
 }
+
+/// The extent of a product that takes about 0.1 s.
+const SLOW: i32 = 1200;
 
 /// Meets mlx-c's own handler of errors, which ends the process: the one in place before mlx-rs's first operation.
 fn first_handler(x: &Array) -> Result<Array, Exception> {

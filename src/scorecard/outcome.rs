@@ -403,10 +403,30 @@ impl std::fmt::Display for Verdict {
 }
 
 impl Outcome {
+    /// Whether another run of the cell yielded the same; times and printed text may differ.
+    pub fn same_as(&self, other: &Outcome) -> bool {
+        let plain = |outcome: &Outcome| Outcome {
+            millis: 0,
+            output: String::new(),
+            ..outcome.clone()
+        };
+        plain(self) == plain(other)
+    }
+
+    /// The command that runs only this cell again.
+    pub fn rerun_command(&self) -> String {
+        rerun_command(&self.cell)
+    }
+
     /// Whether either verdict is red.
     pub fn is_red(&self) -> bool {
         self.record.is_red() || self.value.is_some_and(Verdict::is_red)
     }
+}
+
+/// The command that runs only the cell of this id.
+pub fn rerun_command(cell: &str) -> String {
+    format!("cargo test --test conformance -- --exact {cell}")
 }
 
 impl Evidence {
