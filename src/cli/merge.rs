@@ -3,6 +3,7 @@
 use super::context::{CliError, Context};
 use super::summary::print_ended;
 use crate::case::cell::Cell;
+use crate::case::date::Date;
 use crate::harness::suite::{self, Scope};
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
@@ -58,7 +59,8 @@ pub fn merge_parts(context: &Context<'_>, parts: Vec<(String, Outcomes)>) -> Res
         store: &store,
         capabilities: context.backend.names.capabilities,
         origin: &origin,
-        cells: loaded.cells.len(),
+        suite: &loaded.cells,
+        today: Date::today(),
         problems: loaded.problems.len(),
         mode: Mode::from_environment(),
     };

@@ -6,6 +6,7 @@ use super::output::say;
 use super::progress::Progress;
 use super::summary::{answer, pace, print_ended};
 use crate::case::cell::Cell;
+use crate::case::date::Date;
 use crate::harness::block::block;
 use crate::harness::flakes::flakes;
 use crate::harness::plan::{shard, shuffled, Shard};
@@ -83,7 +84,8 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
         store: &store,
         capabilities: context.backend.names.capabilities,
         origin: &origin,
-        cells: loaded.cells.len(),
+        suite: &loaded.cells,
+        today: Date::today(),
         problems: loaded.problems.len(),
         mode: Mode::from_environment(),
     };

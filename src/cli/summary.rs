@@ -24,6 +24,7 @@ pub struct Answer<'a> {
     report: &'a str,
     changes: &'a [Change],
     over_claims: Vec<OverClaim<'a>>,
+    notices: Vec<String>,
     cells: Vec<CellAnswer<'a>>,
     problems: Vec<String>,
 }
@@ -54,6 +55,7 @@ pub fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
         over_claims: over_claims
             .map(|(capability, missing)| OverClaim { capability, missing })
             .collect(),
+        notices: ended.notices.iter().map(ToString::to_string).collect(),
         cells: ended
             .outcomes
             .iter()
@@ -71,6 +73,10 @@ pub fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
 /// Prints a run's end for people.
 pub fn print_ended(ended: &Ended) {
     say(text::summary(&ended.totals, &ended.settled, ended.page));
+    ended
+        .notices
+        .iter()
+        .for_each(|notice| say(format_args!("{notice}\n")));
 }
 
 /// How fast the cells ran, and which were slow.

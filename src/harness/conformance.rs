@@ -1,12 +1,14 @@
 //! The suite as a libtest harness: what `cargo test --test conformance` runs.
 
 use super::backend::Backend;
+use super::known::{Notice, What};
 use super::leave;
 use super::pool::Workers;
-use super::suite::{self, EndError, Recorder, Scope};
+use super::suite::{self, EndError, Ended, Recorder, Scope};
 use super::trials::{trials, unmatched_exact};
 use crate::case::cell::Cell;
 use crate::case::check::{self, Suite};
+use crate::case::date::Date;
 use crate::case::error::nearest;
 use crate::case::load::{find_root, FindError};
 use crate::report::text;
@@ -126,15 +128,17 @@ fn end(
         store,
         capabilities: backend.names.capabilities,
         origin: &suite::origin(backend, &cells),
-        cells: loaded.cells.len(),
+        suite: &loaded.cells,
+        today: Date::today(),
         problems: loaded.problems.len(),
         mode: Mode::from_environment(),
     };
     let ended = suite::end(&scope, outcomes)?;
     eprint!("{}", text::summary(&ended.totals, &ended.settled, ended.page));
+    ended.notices.iter().for_each(|notice| eprintln!("{notice}"));
     let card = match &ended.settled.update {
         Update::Partial { .. } | Update::Invalid { .. } => return Ok(conclusion.exit_code()),
-        update => scorecard_trial(update, &ended.settled.over_claims),
+        update => scorecard_trial(update, &ended),
     };
     // The scorecard is a function of all trials, so it is judged after them, in a run of its own.
     let last = libtest_mimic::run(
@@ -152,7 +156,7 @@ fn end(
     })
 }
 
-fn scorecard_trial(update: &Update, over_claims: &[(&'static str, String)]) -> Trial {
+fn scorecard_trial(update: &Update, ended: &Ended) -> Trial {
     let differs = match update {
         Update::Differs => {
             Some("the committed scorecard is not what this run yields; run without CI and commit it")
@@ -162,10 +166,12 @@ fn scorecard_trial(update: &Update, over_claims: &[(&'static str, String)]) -> T
         }
         _ => None,
     };
-    let claims: Vec<String> = over_claims
-        .iter()
+    let over_claims = ended.settled.over_claims.iter();
+    let mut claims: Vec<String> = over_claims
         .map(|(id, missing)| format!("`{id}` is claimed, but {missing}"))
         .collect();
+    let expired = |notice: &&Notice| matches!(notice.what, What::Expired { .. });
+    claims.extend(ended.notices.iter().filter(expired).map(Notice::to_string));
     Trial::test("scorecard", move || match (differs, claims.is_empty()) {
         (None, true) => Ok(()),
         (differs, _) => {

@@ -12,6 +12,7 @@ pub mod flight;
 pub mod in_process;
 mod judge_outputs;
 mod judge_trace;
+pub mod known;
 pub mod leave;
 pub mod plan;
 pub mod pool;

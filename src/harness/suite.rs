@@ -2,11 +2,13 @@
 
 use super::backend::Backend;
 use super::expect::conclude;
+use super::known::{self, Notice};
 use super::requires::Here;
 use super::seam::{Observed, Runner};
 use super::stream::Stream;
 use crate::capability::Capability;
 use crate::case::cell::Cell;
+use crate::case::date::Date;
 use crate::case::load;
 use crate::report::junit::{junit, JunitError};
 use crate::report::{self, page::Page};
@@ -122,8 +124,10 @@ pub struct Scope<'a> {
     pub capabilities: &'a [Capability],
     /// Where the outcomes come from.
     pub origin: &'a Origin,
-    /// How many cells the root has.
-    pub cells: usize,
+    /// Where the cells stand in the root, all of them.
+    pub suite: &'a [Cell],
+    /// The day by which known failures expire.
+    pub today: Date,
     /// How many problems its files have: with any, the suite is incomplete.
     pub problems: usize,
     /// Whether committed files may be written.
@@ -139,6 +143,8 @@ pub struct Ended {
     pub totals: Totals,
     /// What became of the scorecard.
     pub settled: Settled,
+    /// Known failures that somebody must see to.
+    pub notices: Vec<Notice>,
     /// Where the page lies, relative to the root.
     pub page: &'static str,
 }
@@ -196,14 +202,18 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
         capabilities: scope.capabilities,
         columns: &columns,
         // A file that cannot be read has cells that did not run.
-        cells: scope.cells + scope.problems,
+        cells: scope.suite.len() + scope.problems,
         mode: scope.mode,
     };
     let mut settled = settle::settle(scope.store, &lock, &committed, run)?;
     drop(lock);
-    if scope.problems > 0 {
-        settled.exit = Exit::Suite;
-    }
+    let mut notices = known::expired(scope.suite, scope.today);
+    settled.exit = match settled.exit {
+        _ if scope.problems > 0 => Exit::Suite,
+        // What expired is no evidence any more, whatever else is better.
+        Exit::Clean | Exit::Improvement if !notices.is_empty() => Exit::Evidence,
+        exit => exit,
+    };
     let (device, outcomes) = match columns.is_empty() {
         true => (scope.origin.device, Vec::new()),
         false => {
@@ -211,13 +221,15 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
             (first.device, first.outcomes)
         }
     };
-    let totals = Totals::of(&outcomes, scope.cells);
+    notices.extend(known::passing(scope.suite, &outcomes));
+    let totals = Totals::of(&outcomes, scope.suite.len());
     let page = Page::new(scope.capabilities, device, &outcomes, totals, &settled);
     scope.store.write(INDEX, report::render(&page)?.as_bytes())?;
     Ok(Ended {
         outcomes,
         totals,
         settled,
+        notices,
         page: INDEX,
     })
 }

@@ -51,6 +51,7 @@ const FAULTS: &[(&str, fn(&Array) -> Result<Array, Exception>)] = &[
     ("abort", |_| std::process::abort()),
     ("exit", |_| std::process::exit(255)),
     ("first_handler", first_handler),
+    ("flake", |_| flake()),
     ("killed", |_| killed()),
     ("loop", |_| endless()),
     ("memory", |_| memory()),
@@ -110,6 +111,12 @@ fn endless() -> ! {
     loop {
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Fails in another way each time.
+fn flake() -> Result<Array, Exception> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Err(Exception::custom(format!("at {:?}", now.unwrap_or_default())))
 }
 
 /// Takes memory, and writes to it, until somebody ends it.

@@ -418,6 +418,11 @@ impl Outcome {
         rerun_command(&self.cell)
     }
 
+    /// Whether either verdict is a pass where a failure is expected.
+    pub fn passes_unexpectedly(&self) -> bool {
+        self.record == Verdict::UnexpectedPass || self.value == Some(Verdict::UnexpectedPass)
+    }
+
     /// Whether either verdict is red.
     pub fn is_red(&self) -> bool {
         self.record.is_red() || self.value.is_some_and(Verdict::is_red)

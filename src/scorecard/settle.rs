@@ -112,8 +112,7 @@ pub enum SettleError {
 pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> Result<Settled, SettleError> {
     let outcomes = || run.columns.iter().flat_map(|column| &column.outcomes);
     let red = outcomes().any(Outcome::is_red);
-    let better = outcomes()
-        .any(|it| it.record == Verdict::UnexpectedPass || it.value == Some(Verdict::UnexpectedPass));
+    let better = outcomes().any(Outcome::passes_unexpectedly);
     let invalid = outcomes().filter(|it| is_invalid(it)).count();
     let fewest = run
         .columns

@@ -5,6 +5,7 @@
 mod block;
 mod cases;
 mod commands;
+mod fuzz;
 mod grammar;
 mod messages;
 mod names;

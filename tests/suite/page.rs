@@ -31,7 +31,8 @@ fn the_page() {
         store: &store,
         capabilities: NAMES.capabilities,
         origin: &Origin::new(Device::LinuxCpu, "", Default::default()),
-        cells: 1,
+        suite: &cells,
+        today: "2026-11-29".parse().expect("a date"),
         problems: 0,
         mode: Mode::Write,
     };
