@@ -12,7 +12,7 @@ mod identity;
 mod memory;
 mod subgraph;
 
-pub use array::{borrowed, evaluate, has_producer, is_available, list, share};
+pub use array::{borrowed, endless, evaluate, has_producer, is_available, list, share};
 pub use compare::{compare, Difference};
 pub use error::GraphError;
 pub use identity::{ArrayId, Token};
