@@ -13,7 +13,8 @@ mod memory;
 mod subgraph;
 
 pub use array::{
-    borrowed, evaluate, evaluate_raw, has_producer, is_available, list, results, shape_and_dtype, share,
+    borrowed, endless, evaluate, evaluate_raw, has_producer, is_available, list, results, shape_and_dtype,
+    share,
 };
 pub use compare::{compare, Difference};
 pub use error::GraphError;

@@ -152,8 +152,8 @@ fn pending(x: &Array) -> Result<Array, Exception> {
     Ok(x.clone())
 }
 
-/// The extent of a product that takes about 0.1 s.
-const SLOW: i32 = 1200;
+/// The extent of a product that takes tens of milliseconds.
+const SLOW: i32 = 800;
 
 /// Meets mlx-c's own handler of errors, which ends the process: the one in place before mlx-rs's first operation.
 fn first_handler(x: &Array) -> Result<Array, Exception> {

@@ -710,6 +710,53 @@ extern "C" int mlx_graph_evaluate(mlx_vector_array list) {
   return guarded([&] { mx::eval(mlx_vector_array_get_(list)); });
 }
 
+// Whether MLX would walk a shape without axes: see the header. The plan of a reduction leaves out axes of fewer than
+// two elements, except where the array lies in rows.
+static bool endless(const mx::array& a) {
+  if (!dynamic_cast<const mx::Reduce*>(&a.primitive())) {
+    return false;
+  }
+  if (a.primitive().device() != mx::Device::cpu || a.size() == 0 || a.inputs().size() != 1) {
+    return false;
+  }
+  auto in = a.inputs()[0];
+  if (in.size() != 0) {
+    return false;
+  }
+  mx::eval({in});
+  return !in.flags().row_contiguous;
+}
+
+extern "C" int mlx_graph_endless(bool* res, mlx_vector_array list) {
+  return guarded([&] {
+    *res = false;
+    // In an order in which each array follows what it reads, so that evaluating what a reduction reads is safe.
+    std::unordered_set<uintptr_t> seen;
+    std::vector<std::pair<mx::array, size_t>> stack;
+    for (const auto& root : mlx_vector_array_get_(list)) {
+      if (seen.insert(root.id()).second && root.has_primitive()) {
+        stack.push_back({root, 0});
+      }
+      while (!stack.empty()) {
+        auto& [a, next] = stack.back();
+        // What is evaluated has let go of its inputs.
+        if (a.has_primitive() && next < a.inputs().size()) {
+          auto input = a.inputs()[next++];
+          if (seen.insert(input.id()).second && input.has_primitive()) {
+            stack.push_back({std::move(input), 0});
+          }
+          continue;
+        }
+        if (a.has_primitive() && endless(a)) {
+          *res = true;
+          return;
+        }
+        stack.pop_back();
+      }
+    }
+  });
+}
+
 template <typename Known>
 static size_t ancestors(
     mlx_array a,

@@ -100,6 +100,11 @@ int mlx_graph_replay(mlx_vector_array* res, mlx_subgraph graph, const mlx_array*
 /* Evaluates all arrays of a list. After a failure none of them may be read. */
 int mlx_graph_evaluate(mlx_vector_array list);
 
+/* Whether evaluating the arrays of a list would meet a reduction that MLX's CPU backend may never end: over nothing but
+ * empty axes of an array that does not lie in rows, it walks a shape without axes, past its end. What such a reduction
+ * reads is evaluated, since only then its layout is known. */
+int mlx_graph_endless(bool* res, mlx_vector_array list);
+
 /* The numbers of the known arrays that stand behind an array. The walk stops at known arrays; each array met on
  * the way that is not known and has a primitive is given to `visit` (may be null). `found` gets at most
  * `found_max` numbers; the return value is how many there are. */
