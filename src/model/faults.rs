@@ -49,16 +49,19 @@ pub enum FaultError {
 /// Every fault, by name.
 const FAULTS: &[(&str, fn(&Array) -> Result<Array, Exception>)] = &[
     ("abort", |_| std::process::abort()),
+    ("deep_clone", |x| Ok(x.deep_clone())),
     ("exit", |_| std::process::exit(255)),
     ("first_handler", first_handler),
     ("flake", |_| flake()),
     ("killed", |_| killed()),
     ("loop", |_| endless()),
     ("memory", |_| memory()),
+    ("negative_shape", |_| Ok(Array::from_slice(&[0.0_f32; 6], &[-2, -3]))),
     ("noise", noise),
     ("overflow", |x| Ok(ops::multiply(x, Array::from_f32(deep(0)))?)),
     ("panic", |_| panic!("on purpose")),
     ("pending", pending),
+    ("short_slice", |_| Ok(Array::from_slice::<f32>(&[], &[65_536, 65_536]))),
 ];
 
 fn names() -> String {
