@@ -56,12 +56,16 @@ const FAULTS: &[(&str, fn(&Array) -> Result<Array, Exception>)] = &[
     ("killed", |_| killed()),
     ("loop", |_| endless()),
     ("memory", |_| memory()),
-    ("negative_shape", |_| Ok(Array::from_slice(&[0.0_f32; 6], &[-2, -3]))),
+    ("negative_shape", |_| {
+        Ok(Array::from_slice(&[0.0_f32; 6], &[-2, -3]))
+    }),
     ("noise", noise),
     ("overflow", |x| Ok(ops::multiply(x, Array::from_f32(deep(0)))?)),
     ("panic", |_| panic!("on purpose")),
     ("pending", pending),
-    ("short_slice", |_| Ok(Array::from_slice::<f32>(&[], &[65_536, 65_536]))),
+    ("short_slice", |_| {
+        Ok(Array::from_slice::<f32>(&[], &[65_536, 65_536]))
+    }),
 ];
 
 fn names() -> String {

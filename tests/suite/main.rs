@@ -11,6 +11,8 @@ mod messages;
 mod names;
 mod page;
 mod reference;
+mod requires;
 mod runs;
 mod scorecard;
 mod stand_in;
+mod verdicts;
