@@ -118,6 +118,7 @@ mod tests {
         let behind = columns.exp().unwrap().prod_axis(1, None).unwrap();
         assert!(is_endless(&behind.square().unwrap()));
         assert!(!is_endless(&columns.sum_axis(0, false).unwrap()), "no result");
+        assert!(!is_endless(&columns.sum(false).unwrap()), "all of it");
         assert!(!is_endless(&rows.sum_axis(0, false).unwrap()), "in rows");
         assert!(!is_endless(&rows.sum(false).unwrap()), "in rows");
         assert!(!is_endless(&columns.square().unwrap()), "no reduction");
