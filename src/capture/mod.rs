@@ -17,6 +17,7 @@ mod policy;
 mod recorder;
 mod scope;
 mod session;
+mod tables;
 mod trace;
 mod value;
 

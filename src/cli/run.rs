@@ -13,12 +13,14 @@ use crate::harness::plan::{shard, shuffled, Shard};
 use crate::harness::seam::Runner;
 use crate::harness::stream::Stream;
 use crate::harness::suite::{self, Recorder, Scope};
+use crate::report::text::counted;
 use crate::scorecard::cells::CellBook;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
 use crate::scorecard::settle::Mode;
 use clap::Args;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Instant;
@@ -63,20 +65,7 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
     let start = Instant::now();
     let first = rounds.run(&cells, 0, Some(stream))?;
     let ran = start.elapsed();
-    let mut exit = Exit::Clean;
-    for round in 1..arguments.repeat {
-        let again = rounds.run(&cells, round, None)?;
-        if rounds.interrupted() {
-            break;
-        }
-        for flake in flakes(&first, &again, round as usize + 1) {
-            exit = Exit::Regression;
-            say(format_args!("{flake}\n"));
-        }
-    }
-    if exit == Exit::Clean && arguments.repeat > 1 && !rounds.interrupted() {
-        say(format_args!("{} rounds, all alike\n", arguments.repeat));
-    }
+    let flaky = rounds.find_flakes(&cells, &first, arguments.repeat)?;
     if arguments.format == Format::Text {
         eprint!("{}", pace(&first, ran, rounds.workers));
     }
@@ -90,12 +79,14 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
         mode: Mode::from_environment(),
     };
     print_problems(&loaded);
-    // What does not come out alike is no evidence.
-    let outcomes = match exit {
-        Exit::Clean => first,
-        _ => Vec::new(),
-    };
-    let ended = suite::end(&scope, outcomes)
+    if flaky > 0 {
+        let cells = counted(flaky, "cell");
+        say(format_args!(
+            "scorecard not updated: {cells} did not come out alike, which is no evidence\n"
+        ));
+        return Ok(Exit::Regression);
+    }
+    let ended = suite::end(&scope, first)
         .inspect_err(|_| eprintln!("what ran stands above; nothing else is kept"))?;
     match arguments.format {
         Format::Text => print_ended(&ended),
@@ -106,10 +97,9 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
             say(format_args!("{}\n", serde_json::to_string_pretty(&answer)?));
         }
     }
-    Ok(match (rounds.interrupted(), exit) {
-        (true, _) => Exit::Interrupted,
-        (false, Exit::Clean) => ended.settled.exit,
-        (false, flaky) => flaky,
+    Ok(match rounds.interrupted() {
+        true => Exit::Interrupted,
+        false => ended.settled.exit,
     })
 }
 
@@ -166,6 +156,26 @@ impl<'a> Rounds<'a> {
 
     fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Runs the cells again, until they have run `times` times, and says which do not come out as they first did; how many
+    /// there are.
+    fn find_flakes(&self, cells: &[&Cell], first: &[Outcome], times: u64) -> Result<usize, CliError> {
+        let mut flaky = BTreeSet::new();
+        for round in 1..times {
+            let again = self.run(cells, round, None)?;
+            if self.interrupted() {
+                return Ok(flaky.len());
+            }
+            for flake in flakes(first, &again, round as usize + 1) {
+                say(format_args!("{flake}\n"));
+                flaky.insert(flake.first.cell);
+            }
+        }
+        if flaky.is_empty() && times > 1 {
+            say(format_args!("{times} rounds, all alike\n"));
+        }
+        Ok(flaky.len())
     }
 
     fn run(&self, cells: &[&Cell], round: u64, stream: Option<Stream>) -> Result<Vec<Outcome>, CliError> {

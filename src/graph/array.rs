@@ -104,29 +104,6 @@ fn with_list<'a, T>(
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use mlx_rs::{ops, Array};
-
-    use super::endless;
-
-    /// Nothing is evaluated here that MLX may not end.
-    #[test]
-    fn a_reduction_over_nothing_but_empty_axes_of_what_does_not_lie_in_rows_may_have_no_end() {
-        let rows = ops::zeros::<f32>(&[0, 3]).unwrap();
-        let columns = rows.transpose().unwrap();
-        let is_endless = |array: &Array| endless([array]).unwrap();
-        assert!(is_endless(&columns.sum_axis(1, false).unwrap()));
-        assert!(is_endless(&columns.all_axis(1, true).unwrap()));
-        let behind = columns.exp().unwrap().prod_axis(1, None).unwrap();
-        assert!(is_endless(&behind.square().unwrap()));
-        assert!(!is_endless(&columns.sum_axis(0, false).unwrap()), "no result");
-        assert!(!is_endless(&rows.sum_axis(0, false).unwrap()), "in rows");
-        assert!(!is_endless(&rows.sum(false).unwrap()), "in rows");
-        assert!(!is_endless(&columns.square().unwrap()), "no reduction");
-    }
-}
-
 /// What a call that succeeded put into its places: the handles, a list's arrays in place.
 pub fn results(places: &[Output]) -> SmallVec<[mlx_array; 2]> {
     let mut handles = SmallVec::new();
@@ -161,4 +138,28 @@ pub fn shape_and_dtype(array: mlx_array) -> Option<(Vec<i32>, mlx_rs::Dtype)> {
     // SAFETY: valid, not empty, and borrowed only within this function.
     let array = unsafe { borrowed(array) };
     Some((array.shape().to_vec(), array.dtype()))
+}
+
+#[cfg(test)]
+mod tests {
+    use mlx_rs::{ops, Array};
+
+    use super::endless;
+
+    /// Nothing is evaluated here that MLX may not end.
+    #[test]
+    fn a_reduction_over_nothing_but_empty_axes_of_what_does_not_lie_in_rows_may_have_no_end() {
+        let rows = ops::zeros::<f32>(&[0, 3]).unwrap();
+        let columns = rows.transpose().unwrap();
+        let is_endless = |array: &Array| endless([array]).unwrap();
+        assert!(is_endless(&columns.sum_axis(1, false).unwrap()));
+        assert!(is_endless(&columns.all_axis(1, true).unwrap()));
+        let behind = columns.exp().unwrap().prod_axis(1, None).unwrap();
+        assert!(is_endless(&behind.square().unwrap()));
+        assert!(!is_endless(&columns.sum_axis(0, false).unwrap()), "no result");
+        assert!(!is_endless(&columns.sum(false).unwrap()), "all of it");
+        assert!(!is_endless(&rows.sum_axis(0, false).unwrap()), "in rows");
+        assert!(!is_endless(&rows.sum(false).unwrap()), "in rows");
+        assert!(!is_endless(&columns.square().unwrap()), "no reduction");
+    }
 }

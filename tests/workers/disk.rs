@@ -107,7 +107,7 @@ fn a_checkout_that_may_not_be_written_is_told_before_anything_runs() {
 fn a_folder_that_cannot_be_read_is_named() {
     let root = root_with(&["tutorial", "evaluation"]);
     let folder = root.path().join("cases/evaluation");
-    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0)).expect("closed");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o000)).expect("closed");
     // Whoever runs as root reads it all the same.
     let readable = std::fs::read_dir(&folder).is_ok();
     let output = assay(root.path(), &["run"]);
