@@ -45,7 +45,7 @@ enum What {
     Doctor(doctor::Arguments),
     /// Run cells for another `assay`
     #[command(hide = true)]
-    Worker,
+    Worker(worker::Arguments),
 }
 
 /// How to print.
@@ -99,7 +99,7 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Collect => collect::collect(context),
         What::Generate => generate::generate(context),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
-        What::Worker => worker::worker(context),
+        What::Worker(arguments) => worker::worker(context, &arguments),
     }
 }
 

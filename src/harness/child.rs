@@ -1,6 +1,7 @@
 //! One worker process, from the outside: started, asked, watched, and ended if it must be.
 
 use super::flight::{self, Spot};
+use super::places::Place;
 use super::protocol::{frame, take, Answer, ProtocolError, Request};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::process::{kill_process_group, waitid, Pid, Signal, WaitId, WaitIdOptions};
@@ -84,6 +85,7 @@ pub struct Child {
     buffer: Vec<u8>,
     /// How the process ended, once it did.
     status: Option<ExitStatus>,
+    _place: Place,
 }
 
 impl Child {
@@ -91,15 +93,16 @@ impl Child {
     ///
     /// The child leads a process group of its own, so that it can be ended with everything that it starts, and so that
     /// an interrupt from the keyboard does not reach it.
-    pub fn start(program: &Path) -> Result<Self, StartError> {
-        let start = || -> std::io::Result<Self> {
+    /// `place` is the processor that it keeps to, as the worker counts those it may use.
+    pub fn start(program: &Path, place: Place) -> Result<Self, StartError> {
+        let start = move || -> std::io::Result<Self> {
             let (socket, theirs) = UnixStream::pair()?;
             socket.set_nonblocking(true)?;
-            let (flight, output) = (tempfile::tempfile()?, tempfile::tempfile()?);
+            let (flight, output) = (flight::file()?, tempfile::tempfile()?);
             // Appended to, so that the file can be emptied in between.
             rustix::fs::fcntl_setfl(&output, rustix::fs::OFlags::APPEND)?;
             let process = Command::new(program)
-                .arg("worker")
+                .args(["worker", "--place", &place.number.to_string()])
                 .stdin(Stdio::from(OwnedFd::from(theirs)))
                 .stdout(Stdio::from(flight.try_clone()?))
                 .stderr(Stdio::from(output.try_clone()?))
@@ -114,6 +117,7 @@ impl Child {
                 told: HashSet::new(),
                 buffer: Vec::new(),
                 status: None,
+                _place: place,
             })
         };
         start().map_err(|source| StartError {

@@ -14,6 +14,7 @@ mod judge_outputs;
 mod judge_trace;
 pub mod known;
 pub mod leave;
+mod places;
 pub mod plan;
 pub mod pool;
 pub mod protocol;

@@ -6,6 +6,7 @@
 use super::child::{Bounds, Child, Exchange};
 use super::expect::conclude;
 use super::flight::Pace;
+use super::places::Places;
 use super::protocol::{Answer, Request};
 use super::seam::{Cell, Mutated, Observed, Runner};
 use crate::scorecard::outcome::{Ending, Evidence, Outcome};
@@ -27,6 +28,7 @@ pub struct Workers {
     program: PathBuf,
     seeds: Arc<dyn Runner>,
     idle: Mutex<Vec<Child>>,
+    places: Places,
     stop: Arc<AtomicBool>,
     keeps_output: bool,
 }
@@ -44,6 +46,7 @@ impl Workers {
             program: program.into(),
             seeds,
             idle: Mutex::new(Vec::new()),
+            places: Places::default(),
             stop: Arc::new(AtomicBool::new(false)),
             keeps_output: false,
         }
@@ -63,10 +66,11 @@ impl Workers {
 
     fn lease(&self) -> Result<Child, String> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(
-            || Child::start(&self.program).map_err(|error| error.to_string()),
-            Ok,
-        )
+        idle.map_or_else(|| self.start(), Ok)
+    }
+
+    fn start(&self) -> Result<Child, String> {
+        Child::start(&self.program, self.places.take()).map_err(|error| error.to_string())
     }
 
     /// A worker that is as good as new goes back; others end here.
@@ -86,7 +90,7 @@ impl Workers {
         // The second try gets a worker that no other cell has been in.
         let leased = match pace {
             Pace::Lazy => self.lease(),
-            Pace::Eager => Child::start(&self.program).map_err(|error| error.to_string()),
+            Pace::Eager => self.start(),
         };
         let mut child = leased.map_err(invalid)?;
         let request = Request {

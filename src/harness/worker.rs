@@ -54,8 +54,9 @@ pub enum WorkerError {
 /// # Errors
 ///
 /// See [`WorkerError`].
-pub fn serve(names: Names, runner: Arc<dyn Runner>) -> Result<(), WorkerError> {
+pub fn serve(names: Names, runner: Arc<dyn Runner>, place: usize) -> Result<(), WorkerError> {
     let (socket, flight) = take_over_streams()?;
+    keep_to(place);
     // A dump of memory for each crash that a case provokes would fill the disk. Where it cannot be forbidden, so be it.
     let _ = setrlimit(
         Resource::Core,
@@ -74,7 +75,7 @@ pub fn serve(names: Names, runner: Arc<dyn Runner>) -> Result<(), WorkerError> {
         Worker {
             names,
             runner,
-            flight: Flight::start(flight),
+            flight: Flight::start(&flight).map_err(WorkerError::Streams)?,
             files: HashMap::new(),
         }
         .answer_all(socket)
@@ -86,6 +87,27 @@ pub fn serve(names: Names, runner: Arc<dyn Runner>) -> Result<(), WorkerError> {
     // A panic there has been printed, and ends the process here.
     cells.join().unwrap_or(Ok(()))
 }
+
+/// Keeps this process, whose threads all begin later, to one of the processors that it may use; see
+/// [`places`](super::places).
+#[cfg(target_os = "linux")]
+fn keep_to(place: usize) {
+    use rustix::thread::{sched_getaffinity, sched_setaffinity, CpuSet};
+    // Where it is not allowed, it is only slower.
+    let Ok(allowed) = sched_getaffinity(None) else {
+        return;
+    };
+    let processors: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|it| allowed.is_set(*it)).collect();
+    if let Some(processor) = processors.get(place % processors.len().max(1)) {
+        let mut only = CpuSet::new();
+        only.set(*processor);
+        let _ = sched_setaffinity(None, &only);
+    }
+}
+
+/// The system lets nobody choose.
+#[cfg(not(target_os = "linux"))]
+fn keep_to(_place: usize) {}
 
 /// The socket and the flight record's file; afterwards input is empty, and output goes where errors go.
 fn take_over_streams() -> Result<(UnixStream, File), WorkerError> {

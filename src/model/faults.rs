@@ -65,6 +65,7 @@ const FAULTS: &[(&str, Act)] = &[
     ("noise", noise),
     ("overflow", |x| ops::multiply(x, Array::from_f32(deep(0)))),
     ("panic", |_| panic!("on purpose")),
+    ("panic_in_closure", panic_in_closure),
     ("pending", pending),
     ("short_slice", |_| {
         Ok(Array::from_slice::<f32>(&[], &[65_536, 65_536]))
@@ -151,6 +152,13 @@ fn deep(level: u64) -> f32 {
         return 0.0;
     }
     deep(level + 1) + room[0] as f32
+}
+
+/// Panics below C: mlx-rs carries the panic over it.
+fn panic_in_closure(x: &Array) -> Result<Array, Exception> {
+    let mut gradient =
+        transforms::grad(|_: &Array| -> Result<Array, Exception> { panic!("on purpose, below C") });
+    gradient(x)
 }
 
 /// Leaves an error with MLX: an evaluation that nobody waits for fails after this returned.

@@ -66,6 +66,16 @@ fn an_unexpected_crash_names_the_op_and_shows_what_was_printed() {
     ] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }
+    let junit = root.path().join(mlx_assay::scorecard::store::JUNIT);
+    let junit = std::fs::read_to_string(junit).expect("written");
+    for part in [
+        r#"<testcase name="a" classname="cases/a.yaml""#,
+        r#"type="crash""#,
+        "rerun  cargo test --test conformance -- --exact a",
+        "<system-out>",
+    ] {
+        assert!(junit.contains(part), "{part} is not in:\n{junit}");
+    }
 }
 
 #[test]

@@ -95,6 +95,12 @@ fn a_killed_run_leaves_the_old_scorecard_or_the_new_one_and_no_worker() {
     }
     println!("{kept} kills left the old scorecard, {replaced} the new one");
     assert!(kept > 0);
+    // The outcomes of the latest kill are still there; those of the others went with the next run.
+    let folder = std::fs::read_dir(path.join("target/assay")).expect("a folder");
+    let running = folder
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("running."));
+    assert!(running.count() <= 1);
 }
 
 #[test]
