@@ -13,11 +13,11 @@ mod memory;
 mod subgraph;
 
 pub use array::{
-    borrowed, endless, evaluate, evaluate_raw, has_producer, is_available, list, results, shape_and_dtype,
-    share,
+    begin, borrowed, endless, evaluate, evaluate_raw, has_producer, is_available, list, results,
+    shape_and_dtype, share,
 };
-pub use compare::{compare, Difference};
+pub use compare::{compare, differ, Difference};
 pub use error::GraphError;
 pub use identity::ArrayId;
-pub use memory::{elements, from_bytes, read, respan, span};
+pub use memory::{changed, elements, from_bytes, read, respan, span};
 pub use subgraph::{Ancestors, Book, Known, Page, Step, Subgraph};
