@@ -5,10 +5,10 @@
 
 use mlx_assay::case::cell::Cell;
 use mlx_assay::case::check;
+use mlx_assay::harness::plan::Chunks;
 use mlx_assay::harness::pool::Workers;
 use mlx_assay::harness::seam::Runner;
 use mlx_assay::under_test::backend;
-use rayon::prelude::*;
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -74,7 +74,12 @@ fn measure(name: &str, cells: &[&Cell], cores: usize) -> Result<(), Box<dyn Erro
 fn seconds(cells: &[&Cell], runner: &dyn Runner, threads: usize) -> Result<f64, Box<dyn Error>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let start = Instant::now();
-    pool.install(|| cells.par_iter().for_each(|cell| drop(runner.run(cell))));
+    let chunks = Chunks::new(cells, threads);
+    pool.broadcast(|_| {
+        while let Some(chunk) = chunks.next() {
+            runner.run_all(chunk, &|_, _| {});
+        }
+    });
     Ok(start.elapsed().as_secs_f64())
 }
 

@@ -52,37 +52,28 @@ impl Progress {
         }
     }
 
-    /// Says which cell begins.
-    pub fn begin(&self, cell: &str) {
+    /// Counts one more cell.
+    pub fn end(&self, cell: &str, outcome: &Outcome) {
+        let mut state = self.state();
+        state.done += 1;
+        *state.verdicts.entry(worse(outcome)).or_default() += 1;
         match &self.bar {
             Some(bar) => {
                 if bar.is_hidden() && self.start.elapsed() >= SILENT {
                     bar.set_draw_target(ProgressDrawTarget::stderr());
                 }
-                bar.set_message(cell.to_owned());
-            }
-            None => {
-                let mut state = self.state();
-                if state.last_line.elapsed() >= BETWEEN_LINES {
-                    state.last_line = Instant::now();
-                    let (done, verdicts) = (state.done, state.counts());
-                    eprintln!(
-                        "{done} of {} ({verdicts}), at {cell}",
-                        counted(self.cells, "cell")
-                    );
+                if !bar.is_hidden() {
+                    bar.set_prefix(state.counts());
+                    bar.set_message(cell.to_owned());
                 }
+                bar.inc(1);
             }
-        }
-    }
-
-    /// Counts one more cell.
-    pub fn end(&self, outcome: &Outcome) {
-        let mut state = self.state();
-        state.done += 1;
-        *state.verdicts.entry(worse(outcome)).or_default() += 1;
-        if let Some(bar) = &self.bar {
-            bar.set_prefix(state.counts());
-            bar.inc(1);
+            None if state.last_line.elapsed() >= BETWEEN_LINES => {
+                state.last_line = Instant::now();
+                let (done, verdicts) = (state.done, state.counts());
+                eprintln!("{done} of {} ({verdicts}), {cell}", counted(self.cells, "cell"));
+            }
+            None => {}
         }
     }
 

@@ -9,7 +9,7 @@ use crate::case::cell::Cell;
 use crate::case::date::Date;
 use crate::harness::block::block;
 use crate::harness::flakes::flakes;
-use crate::harness::plan::{shard, shuffled, Shard};
+use crate::harness::plan::{shard, shuffled, Chunks, Shard};
 use crate::harness::seam::Runner;
 use crate::harness::stream::Stream;
 use crate::harness::suite::{self, Recorder, Scope};
@@ -19,7 +19,6 @@ use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
 use crate::scorecard::settle::Mode;
 use clap::Args;
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -192,20 +191,19 @@ impl<'a> Rounds<'a> {
             None => cells.to_vec(),
         };
         let progress = Progress::new(cells.len());
-        let one = |cell: &&Cell| {
-            if self.interrupted() {
-                return;
-            }
-            progress.begin(&cell.id);
-            let Some(outcome) = recorder.run(cell) else {
-                return;
-            };
-            progress.end(&outcome);
+        let each = |cell: &Cell, outcome: &Outcome| {
+            progress.end(&cell.id, outcome);
             if outcome.is_red() && self.format == Format::Text && round == 0 {
-                progress.aside(|| say(format_args!("{}\n\n", block(cell, &outcome))));
+                progress.aside(|| say(format_args!("{}\n\n", block(cell, outcome))));
             }
         };
-        self.pool.install(|| cells.par_iter().for_each(one));
+        // Neighbours are of the same file, which a worker then reads once.
+        let chunks = Chunks::new(&cells, self.workers.max(1));
+        self.pool.broadcast(|_| {
+            while let Some(chunk) = chunks.next().filter(|_| !self.interrupted()) {
+                recorder.run_all(chunk, &each);
+            }
+        });
         progress.finish();
         Ok(recorder.outcomes())
     }

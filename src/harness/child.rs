@@ -5,7 +5,7 @@ use super::places::Place;
 use super::protocol::{frame, take, Answer, ProtocolError, Request};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::process::{kill_process_group, waitid, Pid, Signal, WaitId, WaitIdOptions};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -31,7 +31,7 @@ const TO_END: Duration = Duration::from_secs(2);
 const MOST_OUTPUT: u64 = 64 << 20;
 
 /// How much of a cell's output is kept: its end, where the reason stands.
-const KEPT_OUTPUT: usize = 16 << 10;
+const KEPT_OUTPUT: u64 = 16 << 10;
 
 /// What one exchange may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +68,6 @@ pub enum Exchange {
     Nonsense(ProtocolError),
     /// Nobody wants the answer any more.
     Interrupted,
-    /// The request cannot be sent, through our own fault.
-    Unsendable(ProtocolError),
 }
 
 /// A worker process.
@@ -78,8 +76,14 @@ pub struct Child {
     socket: UnixStream,
     flight: File,
     output: File,
-    /// Where the output of the cell under way begins.
+    /// Where the output of the first cell that was asked begins.
     output_from: u64,
+    /// Where the output of the cell that was answered last ends.
+    output_to: Option<u64>,
+    /// Bytes of requests that the socket has not taken yet.
+    unsent: Vec<u8>,
+    /// The cells that were asked and not answered yet.
+    asked: VecDeque<String>,
     /// Files whose text it has.
     told: HashSet<String>,
     buffer: Vec<u8>,
@@ -99,7 +103,7 @@ impl Child {
             let (socket, theirs) = UnixStream::pair()?;
             socket.set_nonblocking(true)?;
             let (flight, output) = (flight::file()?, tempfile::tempfile()?);
-            // Appended to, so that the file can be emptied in between.
+            // Both of the worker's streams go there, and must not write over each other.
             rustix::fs::fcntl_setfl(&output, rustix::fs::OFlags::APPEND)?;
             let process = Command::new(program)
                 .args(["worker", "--place", &place.number.to_string()])
@@ -114,6 +118,9 @@ impl Child {
                 flight,
                 output,
                 output_from: 0,
+                output_to: None,
+                unsent: Vec::new(),
+                asked: VecDeque::new(),
                 told: HashSet::new(),
                 buffer: Vec::new(),
                 status: None,
@@ -131,34 +138,59 @@ impl Child {
         self.told.contains(file)
     }
 
-    /// Asks, and waits for how it ends. After anything but an answer the process is gone.
-    pub fn ask(&mut self, request: &Request, bounds: Bounds, stop: &dyn Fn() -> bool) -> Exchange {
+    /// Asks; the answer comes after those to everything asked before. The worker goes on by itself from one cell to the
+    /// next, so that it does not wait for this process in between.
+    ///
+    /// # Errors
+    ///
+    /// The request cannot be framed.
+    pub fn ask(&mut self, request: &Request) -> Result<(), ProtocolError> {
+        self.unsent.extend(frame(request)?);
+        self.asked.push_back(request.cell.clone());
         if request.text.is_some() {
             self.told.insert(request.file.clone());
         }
-        self.begin_output();
-        // A record that cannot be cleared would only name a place that is not the right one; the next write replaces it.
-        let _ = flight::clear(&self.flight);
-        let exchange = match frame(request) {
-            Ok(bytes) => self.exchange(&bytes, bounds, stop),
-            Err(error) => Exchange::Unsendable(error),
-        };
-        if !matches!(exchange, Exchange::Answered(_) | Exchange::Ended(_)) {
-            self.end();
+        Ok(())
+    }
+
+    /// Whether the next answer is about this cell.
+    pub fn was_asked(&self, cell: &str) -> bool {
+        self.asked.front().is_some_and(|asked| asked == cell)
+    }
+
+    /// Waits for how the first cell that was asked ends. After anything but an answer the process is gone.
+    pub fn wait(&mut self, bounds: Bounds, stop: &dyn Fn() -> bool) -> Exchange {
+        if let Some(end) = self.output_to.take() {
+            self.output_from = end;
+        }
+        let exchange = self.exchange(bounds, stop);
+        match &exchange {
+            Exchange::Answered(answer) => {
+                self.asked.pop_front();
+                if let Answer::Ran { printed, .. } = answer {
+                    self.output_to = Some(*printed);
+                }
+            }
+            Exchange::Ended(_) => {}
+            _ => drop(self.end()),
         }
         exchange
     }
 
-    fn exchange(&mut self, request: &[u8], bounds: Bounds, stop: &dyn Fn() -> bool) -> Exchange {
+    fn exchange(&mut self, bounds: Bounds, stop: &dyn Fn() -> bool) -> Exchange {
         let start = Instant::now();
-        let mut unsent = request;
         let mut chunk = [0; 64 << 10];
         loop {
+            match take::<Answer>(&mut self.buffer) {
+                Ok(Some(answer)) => return Exchange::Answered(answer),
+                Ok(None) => {}
+                Err(error) => return Exchange::Nonsense(error),
+            }
             let left = bounds.time.saturating_sub(start.elapsed());
             if left.is_zero() {
                 return Exchange::TooLate;
             }
-            let flags = match unsent.is_empty() {
+            let flags = match self.unsent.is_empty() {
                 true => PollFlags::IN,
                 false => PollFlags::IN | PollFlags::OUT,
             };
@@ -180,11 +212,11 @@ impl Child {
                 continue;
             }
             if told.contains(PollFlags::OUT) {
-                match self.socket.write(unsent) {
-                    Ok(sent) => unsent = &unsent[sent..],
+                match self.socket.write(&self.unsent) {
+                    Ok(sent) => drop(self.unsent.drain(..sent)),
                     Err(error) if is_passing(&error) => {}
                     // Its end is closed: reading tells how it ended.
-                    Err(_) => unsent = &[],
+                    Err(_) => self.unsent.clear(),
                 }
             }
             if told.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
@@ -193,11 +225,6 @@ impl Child {
                     Ok(read) => self.buffer.extend_from_slice(&chunk[..read]),
                     Err(error) if is_passing(&error) => continue,
                     Err(_) => return Exchange::Ended(self.ended()),
-                }
-                match take::<Answer>(&mut self.buffer) {
-                    Ok(Some(answer)) => return Exchange::Answered(answer),
-                    Ok(None) => {}
-                    Err(error) => return Exchange::Nonsense(error),
                 }
             }
         }
@@ -210,20 +237,17 @@ impl Child {
 
     /// The end of what the latest cell printed.
     pub fn output(&self) -> String {
-        let mut bytes = vec![0; KEPT_OUTPUT];
-        let from = self
-            .output_from
-            .max(self.length().saturating_sub(KEPT_OUTPUT as u64));
+        let to = self.output_to.unwrap_or_else(|| self.length());
+        let from = self.output_from.max(to.saturating_sub(KEPT_OUTPUT));
+        let mut bytes = vec![0; to.saturating_sub(from) as usize];
         // What cannot be read was not printed, as far as a report is concerned.
         let read = self.output.read_at(&mut bytes, from).unwrap_or(0);
         String::from_utf8_lossy(&bytes[..read]).into_owned()
     }
 
-    fn begin_output(&mut self) {
-        self.output_from = self.length();
-        if self.output_from > MOST_OUTPUT / 4 && self.output.set_len(0).is_ok() {
-            self.output_from = 0;
-        }
+    /// Whether its output has grown so long that another worker should take over.
+    pub fn is_worn(&self) -> bool {
+        self.length() > MOST_OUTPUT / 4
     }
 
     fn length(&self) -> u64 {

@@ -118,11 +118,6 @@ pub fn file() -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Takes away what the file says, before a cell is handed to its worker.
-pub fn clear(file: &File) -> std::io::Result<()> {
-    file.write_all_at(&[0; HEAD], 0)
-}
-
 /// What the file says; `None` where nothing was begun.
 pub fn read(file: &File) -> Option<Spot> {
     let mut bytes = [0; LONGEST];
@@ -187,9 +182,10 @@ impl Flight {
         Ok(flight)
     }
 
-    /// When results are computed from here on.
-    pub fn set_pace(&self, pace: Pace) {
+    /// Begins a cell: nothing is said about it yet, and results are computed at this pace.
+    pub fn begin(&self, pace: Pace) {
         self.pace.set(pace);
+        self.record.borrow_mut()[..HEAD].fill(0);
     }
 
     fn write(&self, returned: bool, function: &str, operands: &str) {
@@ -216,8 +212,8 @@ fn map(file: &File) -> std::io::Result<MmapMut> {
     if file.metadata()?.len() < LONGEST as u64 {
         return Err(std::io::Error::other("the file is too short for a record"));
     }
-    // SAFETY: the file has no name, so only this worker and whoever started it have it. The other side writes to it while
-    // no cell runs, never makes it shorter, and otherwise only reads, so no byte changes under a borrow.
+    // SAFETY: the file has no name, so only this worker and whoever started it have it. The other side only
+    // reads it, so no byte changes under a borrow and the file never gets shorter.
     unsafe { MmapOptions::new().len(LONGEST).map_mut(file) }
 }
 
@@ -307,8 +303,6 @@ mod tests {
     #[test]
     fn a_file_that_says_nothing_gives_no_spot() {
         let file = file().expect("a file for the test");
-        assert_eq!(read(&file), None);
-        clear(&file).expect("cleared");
         assert_eq!(read(&file), None);
         file.write_all_at(&[9; 100], 0).expect("written");
         assert_eq!(read(&file), None);

@@ -2,6 +2,7 @@
 
 use crate::case::cell::Cell;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// One of several equal parts of a suite.
@@ -48,6 +49,39 @@ pub fn shuffled<'a>(cells: &[&'a Cell], seed: u64, round: u64) -> Vec<&'a Cell> 
     cells.sort_by(|a, b| a.id.cmp(&b.id));
     fastrand::Rng::with_seed(seed.wrapping_add(round)).shuffle(&mut cells);
     cells
+}
+
+/// The most cells that one thread takes at a time.
+const MOST_AT_ONCE: usize = 24;
+
+/// Cells in pieces, for threads that each take the next one: long ones first, short ones at the end, so that all threads
+/// end together.
+pub struct Chunks<'a, 'c> {
+    cells: &'a [&'c Cell],
+    threads: usize,
+    next: Mutex<usize>,
+}
+
+impl<'a, 'c> Chunks<'a, 'c> {
+    /// Pieces for so many threads.
+    pub fn new(cells: &'a [&'c Cell], threads: usize) -> Self {
+        Self {
+            cells,
+            threads,
+            next: Mutex::new(0),
+        }
+    }
+
+    /// The next piece; `None` where all are taken.
+    pub fn next(&self) -> Option<&'a [&'c Cell]> {
+        // The place is changed in one step, so a panic elsewhere leaves it right.
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = self.cells.len() - *next;
+        let length = (left / (4 * self.threads)).clamp(1, MOST_AT_ONCE).min(left);
+        let piece = &self.cells[*next..*next + length];
+        *next += length;
+        (!piece.is_empty()).then_some(piece)
+    }
 }
 
 #[cfg(test)]

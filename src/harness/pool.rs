@@ -64,90 +64,96 @@ impl Workers {
         self
     }
 
-    fn lease(&self) -> Result<Child, String> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| self.start(), Ok)
+    /// A worker for a first try, or a fresh one for a second, which no other cell has been in.
+    fn lease(&self, pace: Pace) -> Result<Child, String> {
+        let idle = match pace {
+            Pace::Lazy => self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop(),
+            Pace::Eager => None,
+        };
+        let start = || Child::start(&self.program, self.places.take()).map_err(|error| error.to_string());
+        idle.map_or_else(start, Ok)
     }
 
-    fn start(&self) -> Result<Child, String> {
-        Child::start(&self.program, self.places.take()).map_err(|error| error.to_string())
-    }
-
-    /// A worker that is as good as new goes back; others end here.
-    fn give_back(&self, child: Child) {
+    /// A worker that is as good as new goes back.
+    fn give_back(&self, child: Option<Child>) {
         // A panic elsewhere leaves the list as it was: it is only ever pushed to and popped from.
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(child);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(child);
     }
 
-    fn attempt(&self, cell: &Cell, pace: Pace) -> Result<Outcome, Ruin> {
+    /// Runs `cell` in the worker that is held, which is then still held if it is as good as new, and has already been
+    /// asked about `next`.
+    fn attempt(
+        &self,
+        cell: &Cell,
+        pace: Pace,
+        held: &mut Option<Child>,
+        next: Option<&Cell>,
+    ) -> Result<Outcome, Ruin> {
         let invalid = |message: String| Ruin {
             ending: Ending::Invalid { message },
             output: String::new(),
         };
-        // The second try gets a worker that no other cell has been in.
-        let leased = match pace {
-            Pace::Lazy => self.lease(),
-            Pace::Eager => self.start(),
+        let mut child = match held.take() {
+            Some(child) => child,
+            None => self.lease(pace).map_err(invalid)?,
         };
-        let mut child = leased.map_err(invalid)?;
-        let request = Request {
-            cell: cell.id.clone(),
-            file: cell.case.file.clone(),
-            text: (!child.knows(&cell.case.file)).then(|| cell.case.text.to_string()),
-            pace,
-        };
+        for asked in [Some(cell).filter(|cell| !child.was_asked(&cell.id)), next]
+            .into_iter()
+            .flatten()
+        {
+            let request = request(asked, pace, &child);
+            child.ask(&request).map_err(|error| invalid(error.to_string()))?;
+        }
         let (seconds, megabytes) = limits(cell);
         let bounds = Bounds {
             time: Duration::from_secs(seconds),
             memory: megabytes << 20,
         };
-        let exchange = child.ask(&request, bounds, &|| self.stop.load(Ordering::Relaxed));
-        let mut output = child.output();
+        let exchange = child.wait(bounds, &|| self.stop.load(Ordering::Relaxed));
+        let output = || child.output();
         let at = || child.spot().map(|spot| spot.to_string());
         let crashed = |message: String| Ending::Crashed { at: at(), message };
         let ending = match exchange {
-            Exchange::Answered(Answer::Ran(mut outcome)) if outcome.cell == cell.id => {
+            Exchange::Answered(Answer::Ran { mut outcome, .. }) if outcome.cell == cell.id => {
                 if outcome.is_red() || self.keeps_output {
-                    outcome.output = output;
+                    outcome.output = output();
                 }
-                if outcome.evidence.ending.leaves_nothing_behind() {
-                    self.give_back(child);
+                if outcome.evidence.ending.leaves_nothing_behind() && !child.is_worn() {
+                    *held = Some(child);
                 }
                 return Ok(*outcome);
             }
-            Exchange::Answered(Answer::Ran(outcome)) => {
+            Exchange::Answered(Answer::Ran { outcome, .. }) => {
                 crashed(format!("the worker answered for {} instead", outcome.cell))
             }
             Exchange::Answered(Answer::Failed { message }) => return Err(invalid(message)),
-            Exchange::Ended(status) => crashed(manner(status, &output)),
+            Exchange::Ended(status) => crashed(manner(status, &output())),
             Exchange::TooLate => Ending::TimedOut { at: at(), seconds },
             Exchange::TooLarge => Ending::OutOfMemory { at: at(), megabytes },
             Exchange::TooLoud => crashed("endless output".to_owned()),
             Exchange::Nonsense(error) => {
-                output.push_str(&format!("the worker sent {error}\n"));
-                crashed("nonsense on the worker's own socket".to_owned())
+                let ending = crashed("nonsense on the worker's own socket".to_owned());
+                let output = format!("{}the worker sent {error}\n", output());
+                return Err(Ruin { ending, output });
             }
             Exchange::Interrupted => return Err(invalid("the run was interrupted".to_owned())),
-            Exchange::Unsendable(error) => return Err(invalid(error.to_string())),
         };
+        let output = output();
         Err(Ruin { ending, output })
     }
-}
 
-impl Runner for Workers {
-    fn run(&self, cell: &Cell) -> Outcome {
+    /// Runs a cell to its end, whatever that is.
+    fn run_held(&self, cell: &Cell, held: &mut Option<Child>, next: Option<&Cell>) -> Outcome {
         let start = Instant::now();
-        let first = match self.attempt(cell, Pace::Lazy) {
+        let first = match self.attempt(cell, Pace::Lazy, held, next) {
             Ok(outcome) => return outcome,
             Err(ruin) => ruin,
         };
         let ending = match first.ending {
             Ending::Invalid { .. } => first.ending,
             // MLX computes late, so where the process ended says little: once more, call by call.
-            ending => match self.attempt(cell, Pace::Eager) {
+            ending => match self.attempt(cell, Pace::Eager, &mut None, None) {
                 Err(second) => placed(ending, &second.ending),
                 Ok(_) => unplaced(ending),
             },
@@ -161,6 +167,39 @@ impl Runner for Workers {
             outcome.output = first.output;
         }
         outcome
+    }
+}
+
+/// What a worker is asked.
+fn request(cell: &Cell, pace: Pace, child: &Child) -> Request {
+    Request {
+        cell: cell.id.clone(),
+        file: cell.case.file.clone(),
+        text: (!child.knows(&cell.case.file)).then(|| cell.case.text.to_string()),
+        pace,
+    }
+}
+
+impl Runner for Workers {
+    fn run(&self, cell: &Cell) -> Outcome {
+        let mut held = None;
+        let outcome = self.run_held(cell, &mut held, None);
+        self.give_back(held);
+        outcome
+    }
+
+    fn run_all(&self, cells: &[&Cell], each: &dyn Fn(&Cell, Outcome)) {
+        let mut held = None;
+        for (place, cell) in cells.iter().enumerate() {
+            if self.interrupted() {
+                break;
+            }
+            // What is expected to ruin the worker would take the next cell with it.
+            let next = cells.get(place + 1).filter(|next| !cell.isolate && !next.isolate);
+            let outcome = self.run_held(cell, &mut held, next.copied());
+            each(cell, outcome);
+        }
+        self.give_back(held);
     }
 
     fn mutate(&self, cell: &Cell, bound: usize) -> Result<Mutated, String> {

@@ -34,7 +34,12 @@ pub struct Request {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Answer {
     /// The cell ran to its end.
-    Ran(Box<Outcome>),
+    Ran {
+        /// What it yielded.
+        outcome: Box<Outcome>,
+        /// How many bytes the worker has printed in its life: where this cell's output ends.
+        printed: u64,
+    },
     /// The worker could not run it.
     Failed {
         /// Why.

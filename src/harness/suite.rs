@@ -69,6 +69,25 @@ impl Recorder {
         Some(self.keep(against_recorded(outcome, &self.recorded, self.here.device)))
     }
 
+    /// Runs cells one after another, as [`run`](Self::run) does, and tells each outcome.
+    pub fn run_all(&self, cells: &[&Cell], each: &dyn Fn(&Cell, &Outcome)) {
+        let mut fit = Vec::with_capacity(cells.len());
+        for cell in cells {
+            match self.skip(cell) {
+                Some(skipped) => each(cell, &skipped),
+                None => fit.push(*cell),
+            }
+        }
+        self.runner.run_all(&fit, &|cell, outcome| {
+            if !self.runner.interrupted() {
+                each(
+                    cell,
+                    &self.keep(against_recorded(outcome, &self.recorded, self.here.device)),
+                );
+            }
+        });
+    }
+
     /// What the cell needs and is not here.
     pub fn lacks(&self, cell: &Cell) -> Option<String> {
         self.here.lacks(cell)

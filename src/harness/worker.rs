@@ -4,7 +4,7 @@
 //! its flight record (output), and a file for whatever is printed (errors). It moves the first two out of the way before
 //! anything else runs, so that nothing a cell prints, reads or closes by number can disturb them.
 
-use super::flight::{Flight, Pace};
+use super::flight::Flight;
 use super::protocol::{frame, take, Answer, ProtocolError, Request};
 use super::seam::Runner;
 use crate::case::cell::Cell;
@@ -143,6 +143,13 @@ fn end_with(socket: &UnixStream) {
     }
 }
 
+/// How many bytes this process has printed.
+fn printed() -> u64 {
+    // What cannot be flushed or measured is told as the next cell's.
+    let _ = std::io::stdout().flush();
+    rustix::fs::fstat(std::io::stderr()).map_or(0, |it| u64::try_from(it.st_size).unwrap_or(0))
+}
+
 struct Worker {
     names: Names,
     runner: Arc<dyn Runner>,
@@ -182,10 +189,12 @@ impl Worker {
             let message = format!("{} has no cell {}", request.file, request.cell);
             return Answer::Failed { message };
         };
-        self.flight.set_pace(request.pace);
-        let outcome = self.runner.run(cell);
-        self.flight.set_pace(Pace::Lazy);
-        Answer::Ran(Box::new(outcome))
+        self.flight.begin(request.pace);
+        let outcome = Box::new(self.runner.run(cell));
+        Answer::Ran {
+            outcome,
+            printed: printed(),
+        }
     }
 
     fn cells(&self, file: &str, text: Arc<str>) -> Result<HashMap<String, Cell>, String> {
