@@ -33,6 +33,9 @@ impl fmt::Display for Selector {
     }
 }
 
+/// A function from a result to what takes its place.
+pub type EditFunction = dyn Fn(&Array) -> Result<Array, Exception>;
+
 /// What takes a result's place.
 pub enum Edit {
     /// Zeros.
@@ -44,7 +47,7 @@ pub enum Edit {
     /// An array of the result's shape and element type.
     Replace(Array),
     /// What a function makes of it, of the same shape and element type.
-    With(Box<dyn Fn(&Array) -> Result<Array, Exception>>),
+    With(Box<EditFunction>),
 }
 
 impl fmt::Debug for Edit {

@@ -26,7 +26,7 @@ pub use call::{Call, CallId};
 pub use error::{BackendUnsupportedError, CaptureError, TraceError};
 pub use evaluation::{Evaluation, EvaluationKind};
 pub use inputs::{CaptureInputs, CaptureOutputs};
-pub use intervention::{Edit, Replacement, Selector};
+pub use intervention::{Edit, EditFunction, Replacement, Selector};
 pub use module::{class_name, ModuleRecord};
 pub use op::{Op, OpKind};
 pub use policy::{unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
