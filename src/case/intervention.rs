@@ -8,7 +8,7 @@ use super::value::Value;
 
 /// What takes the place of an op's result.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Edit {
+pub enum Intervention {
     /// This number in each place.
     Fill(f64),
     /// The result times a number.
@@ -17,7 +17,7 @@ pub enum Edit {
     Add(f64),
 }
 
-impl<'de> Deserialize<'de> for Edit {
+impl<'de> Deserialize<'de> for Intervention {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         if let Some(number) = value.as_float() {
@@ -38,9 +38,9 @@ impl<'de> Deserialize<'de> for Edit {
     }
 }
 
-impl JsonSchema for Edit {
+impl JsonSchema for Intervention {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Edit".into()
+        "Intervention".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
