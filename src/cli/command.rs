@@ -1,7 +1,7 @@
 //! The command line: parsed here, done in the subcommands' own files.
 
 use super::context::{CliError, Context};
-use super::{accept, check, doctor, generate, list, mutate, new, run, show};
+use super::{accept, check, collect, doctor, generate, list, merge, mutate, new, run, show, worker};
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -35,10 +35,17 @@ enum What {
     Check,
     /// Take the scorecard that waits as it is
     Accept,
+    /// Join outcomes of shards and devices into one scorecard
+    Merge(merge::Arguments),
+    /// Assemble what the tests of the latest cargo-nextest run left
+    Collect,
     /// Write the files that follow from the grammar: `cases/schema.json`
     Generate,
     /// Say what this build runs on
     Doctor(doctor::Arguments),
+    /// Run cells for another `assay`
+    #[command(hide = true)]
+    Worker(worker::Arguments),
 }
 
 /// How to print.
@@ -88,8 +95,11 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Mutate(arguments) => mutate::mutate(context, &arguments),
         What::Check => check::check(context),
         What::Accept => accept::accept(context),
+        What::Merge(arguments) => merge::merge(context, &arguments),
+        What::Collect => collect::collect(context),
         What::Generate => generate::generate(context),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
+        What::Worker(arguments) => worker::worker(context, &arguments),
     }
 }
 

@@ -21,6 +21,7 @@ use mlx_rs::utils::SingleOrPair;
 
 use super::arguments::{kinds, Bound, Take};
 use super::error::ModelError;
+use super::faults::Fault;
 use super::module::{Body, Built, Many};
 use super::programs::{BranchOnItem, EvaluateMidway, InnerLiteral, NormEvaluated, OuterConstant, ReadMidway};
 use super::structured::{GruCall, LstmCall, MultiHeadAttentionCall, RnnCall, TransformerCall};
@@ -196,6 +197,7 @@ layers! {
 
     // Named Rust models: see `programs`.
     branch_on_item(x; ; ) => program(BranchOnItem::new());
+    fault(x; kind: Text; ) => program(Fault::new(&kind)?);
     evaluate_midway(x; ; ) => program(EvaluateMidway::new());
     inner_literal(x; ; ) => program(InnerLiteral::new());
     norm_evaluated(x; ; ) => program(NormEvaluated::new());
