@@ -49,6 +49,8 @@ pub enum Takes {
     Int,
     /// A list of integers, or one that stands for a list of one.
     Ints,
+    /// Pairs of integers, one for each axis, or one pair for all.
+    Pairs,
     /// A number.
     Float,
     /// `true` or `false`.
@@ -134,6 +136,7 @@ impl Takes {
             Takes::Arrays => "a list of arrays",
             Takes::Int => "an integer",
             Takes::Ints => "a list of integers",
+            Takes::Pairs => "pairs of integers, as in `[[1, 1], [0, 2]]`, or one pair",
             Takes::Float => "a number",
             Takes::Bool => "true or false",
             Takes::DType => "an element type",

@@ -184,6 +184,7 @@ fn check_setting(callee: &str, parameter: &Parameter, value: &Value) -> Result<(
         Takes::Ints => {
             value.as_ints().is_some() || value.as_int().is_some_and(|it| i32::try_from(it).is_ok())
         }
+        Takes::Pairs => value.as_pairs().is_some(),
         Takes::Float => value.as_float().is_some(),
         Takes::Bool => value.as_bool().is_some(),
         Takes::DType => value.as_text().and_then(DType::named).is_some(),

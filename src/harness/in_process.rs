@@ -94,7 +94,7 @@ fn reference_of(cell: &Cell) -> Reference {
     if !cell.expect.iter().any(|it| it.item.reference) {
         return Reference::None;
     }
-    match reference::expected(cell, functions::SIGNATURES) {
+    match reference::expected(cell, functions::signatures()) {
         Err(missing) => Reference::Missing {
             why: missing.to_string(),
         },

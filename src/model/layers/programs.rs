@@ -1,0 +1,16 @@
+//! Named Rust models: see `model::programs`.
+
+use super::super::programs::{
+    BranchOnItem, EvaluateMidway, InnerLiteral, NormEvaluated, OuterConstant, ReadMidway,
+};
+use super::made::program;
+use super::table::layers;
+
+layers! {
+    branch_on_item(x; ; ) => program(BranchOnItem::new());
+    evaluate_midway(x; ; ) => program(EvaluateMidway::new());
+    inner_literal(x; ; ) => program(InnerLiteral::new());
+    norm_evaluated(x; ; ) => program(NormEvaluated::new());
+    outer_constant(x; ; ) => program(OuterConstant::new());
+    read_midway(x; ; ) => program(ReadMidway::new());
+}
