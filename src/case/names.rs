@@ -4,6 +4,7 @@
 //! parameters it has, and which of them are arrays.
 
 use crate::capability::Capability;
+use std::fmt;
 
 /// Every layer, function and capability that a case may name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,6 +99,20 @@ impl Signature {
     }
 }
 
+/// As messages show it: `sum(x: array; axes: integers, keep_dims: bool)`, what may be left out after the semicolon.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed = |need| {
+            let of_need = self.parameters.iter().filter(|parameter| parameter.need == need);
+            let words = of_need.map(|parameter| format!("{}: {}", parameter.name, parameter.takes.word()));
+            words.collect::<Vec<_>>().join(", ")
+        };
+        let (required, optional) = (listed(Need::Required), listed(Need::Optional));
+        let between = if optional.is_empty() { "" } else { "; " };
+        write!(f, "{}({required}{between}{optional})", self.name)
+    }
+}
+
 impl Parameter {
     /// A parameter that must be given.
     pub const fn required(name: &'static str, takes: Takes) -> Self {
@@ -127,6 +142,22 @@ impl Takes {
     /// Whether arrays go here.
     pub const fn is_array(self) -> bool {
         matches!(self, Takes::Array | Takes::Arrays)
+    }
+
+    /// Its kind in one word, for signatures.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Takes::Array => "array",
+            Takes::Arrays => "arrays",
+            Takes::Int => "integer",
+            Takes::Ints => "integers",
+            Takes::Pairs => "pairs",
+            Takes::Float => "number",
+            Takes::Bool => "bool",
+            Takes::DType => "dtype",
+            Takes::Index => "index",
+            Takes::Text => "text",
+        }
     }
 
     /// What is wanted, for messages: `an integer`.

@@ -133,7 +133,7 @@ fn leaf(
         let Some(parameter) = signature.settings().find(|parameter| parameter.name == name) else {
             faults.push(FaultAt {
                 fault: Fault::UnknownParameter {
-                    callee: spec.name.clone(),
+                    signature: *signature,
                     name: name.clone(),
                     known: signature
                         .settings()
@@ -146,7 +146,7 @@ fn leaf(
         };
         match bindings.put_in(value, &path) {
             Ok(value) => {
-                if let Err(fault) = check_setting(signature.name, parameter, &value) {
+                if let Err(fault) = check_setting(signature, parameter, &value) {
                     faults.push(FaultAt {
                         fault,
                         mark: index.value(&path),
@@ -163,7 +163,7 @@ fn leaf(
     {
         faults.push(FaultAt {
             fault: Fault::MissingParameter {
-                callee: spec.name.clone(),
+                signature: *signature,
                 name: parameter.name.to_owned(),
                 wanted: parameter.takes.wanted(),
             },
@@ -178,7 +178,7 @@ fn leaf(
 }
 
 /// Whether a setting is of the kind that its parameter takes.
-fn check_setting(callee: &str, parameter: &Parameter, value: &Value) -> Result<(), Fault> {
+fn check_setting(signature: &Signature, parameter: &Parameter, value: &Value) -> Result<(), Fault> {
     let fits = match parameter.takes {
         Takes::Int => value.as_int().is_some_and(|it| i32::try_from(it).is_ok()),
         Takes::Ints => {
@@ -196,7 +196,7 @@ fn check_setting(callee: &str, parameter: &Parameter, value: &Value) -> Result<(
         return Ok(());
     }
     Err(Fault::WrongArgument {
-        callee: callee.to_owned(),
+        signature: *signature,
         name: parameter.name.to_owned(),
         wanted: parameter.takes.wanted(),
         found: format!("{} ({value})", value.kind()),
@@ -402,27 +402,37 @@ pub(super) fn arguments(
     };
     let bound = bound.map_err(|error| {
         let (mark, fault) = match error {
-            BindError::Unknown { callee, name } => {
+            BindError::Unknown { name, .. } => {
                 let known = signature.parameters.iter().map(|it| it.name.to_owned()).collect();
                 (
                     index.key(&path.key(&name)),
-                    Fault::UnknownParameter { callee, name, known },
+                    Fault::UnknownParameter {
+                        signature: *signature,
+                        name,
+                        known,
+                    },
                 )
             }
-            BindError::Missing { callee, name } => {
+            BindError::Missing { name, .. } => {
                 let wanted = signature
                     .parameter(name)
                     .map_or("a value", |it| it.takes.wanted());
                 (
                     index.key(path),
                     Fault::MissingParameter {
-                        callee,
+                        signature: *signature,
                         name: name.to_owned(),
                         wanted,
                     },
                 )
             }
-            too_many => (index.value(path), Fault::Bind(too_many)),
+            error => (
+                index.value(path),
+                Fault::Bind {
+                    error,
+                    signature: *signature,
+                },
+            ),
         };
         vec![FaultAt { fault, mark }]
     })?;
@@ -434,14 +444,14 @@ pub(super) fn arguments(
         };
         let at = argument_path(written, path, parameter.name, place);
         let found = match parameter.takes {
-            Takes::Array => check_operand(signature.name, parameter, value, values),
+            Takes::Array => check_operand(signature, parameter, value, values),
             Takes::Arrays => match value {
                 Value::List(items) => items
                     .iter()
-                    .try_for_each(|item| check_operand(signature.name, parameter, item, values)),
-                one => check_operand(signature.name, parameter, one, values),
+                    .try_for_each(|item| check_operand(signature, parameter, item, values)),
+                one => check_operand(signature, parameter, one, values),
             },
-            _ => check_setting(signature.name, parameter, value),
+            _ => check_setting(signature, parameter, value),
         };
         if let Err(fault) = found {
             faults.push(FaultAt {
@@ -465,12 +475,17 @@ fn argument_path(written: &Arguments, path: &Path, name: &str, place: usize) -> 
     }
 }
 
-fn check_operand(callee: &str, parameter: &Parameter, value: &Value, values: &[String]) -> Result<(), Fault> {
+fn check_operand(
+    signature: &Signature,
+    parameter: &Parameter,
+    value: &Value,
+    values: &[String],
+) -> Result<(), Fault> {
     match value {
         Value::Text(name) => check_reference(name, values),
         Value::Int(_) | Value::Float(_) | Value::Bool(_) => Ok(()),
         other => Err(Fault::WrongArgument {
-            callee: callee.to_owned(),
+            signature: *signature,
             name: parameter.name.to_owned(),
             wanted: Takes::Array.wanted(),
             found: format!("{} ({other})", other.kind()),
