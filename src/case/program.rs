@@ -9,7 +9,7 @@ use super::op;
 use super::position::Path;
 use super::resolve::Bindings;
 use super::schema::CaseFile;
-use super::spec::{Children, Spec, CONTAINERS};
+use super::spec::{Children, Spec, CONTAINERS, FROM_AXIS};
 use super::value::Value;
 use super::yaml::FaultAt;
 use crate::vocabulary::DType;
@@ -128,7 +128,8 @@ fn leaf(
     };
     let mut faults = Vec::new();
     let mut args = BTreeMap::new();
-    for (name, value) in &spec.args {
+    let given = all_args(spec, &inside, bindings).map_err(|fault| vec![fault])?;
+    for (name, value) in &given {
         let path = inside.key(name);
         let Some(parameter) = signature.settings().find(|parameter| parameter.name == name) else {
             faults.push(FaultAt {
@@ -159,7 +160,7 @@ fn leaf(
     }
     for parameter in signature
         .settings()
-        .filter(|it| it.is_required() && !spec.args.contains_key(it.name))
+        .filter(|it| it.is_required() && !given.contains_key(it.name))
     {
         faults.push(FaultAt {
             fault: Fault::MissingParameter {
@@ -174,6 +175,29 @@ fn leaf(
         Ok(args)
     } else {
         Err(faults)
+    }
+}
+
+/// A layer's arguments: as written, or all of them from an axis.
+fn all_args(spec: &Spec, path: &Path, bindings: &Bindings<'_>) -> Result<BTreeMap<String, Value>, FaultAt> {
+    let Some(axis) = spec.args.get(FROM_AXIS) else {
+        return Ok(spec.args.clone());
+    };
+    match bindings.put_in(axis, path)? {
+        Value::Map(entries) => Ok(entries),
+        Value::Null => Ok(BTreeMap::new()),
+        other => Err(FaultAt {
+            fault: Fault::WrongAxisValue {
+                axis: axis
+                    .as_text()
+                    .unwrap_or_default()
+                    .trim_start_matches('$')
+                    .to_owned(),
+                value: other.to_string(),
+                wanted: "a map of arguments".to_owned(),
+            },
+            mark: bindings.index.value(path),
+        }),
     }
 }
 

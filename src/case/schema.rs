@@ -56,12 +56,25 @@ pub struct CaseFile {
     pub session: Session,
     /// Axes, and the values of each; the case has a cell for every combination.
     pub matrix: IndexMap<String, Vec<Value>>,
+    /// Which combinations there are.
+    pub vary: Vary,
     /// Combinations that make no sense: axis values, or lists of them.
     pub exclude: Vec<Selection>,
     /// What must come out; a list where expectations differ between cells.
     pub expect: Expectations,
     /// Known failures, each with why and until when.
     pub expected_fail: Vec<ExpectedFail>,
+}
+
+/// Which combinations of a matrix's values are cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Vary {
+    /// Every one.
+    #[default]
+    All,
+    /// Those in which at most one axis has another than its first value.
+    One,
 }
 
 /// A selection of cells: for each axis named, one value or a list of those that match.

@@ -1,7 +1,7 @@
 //! The command line: parsed here, done in the subcommands' own files.
 
 use super::context::{CliError, Context};
-use super::{accept, check, doctor, generate, list, mutate, new, run, show};
+use super::{accept, check, coverage, doctor, generate, list, mutate, new, run, show};
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -35,8 +35,10 @@ enum What {
     Check,
     /// Take the scorecard that waits as it is
     Accept,
-    /// Write the files that follow from the grammar: `cases/schema.json`
-    Generate,
+    /// Write what follows from the grammar and the tables: the schema, and a case for each function and layer
+    Generate(generate::Arguments),
+    /// Say how much of mlx-c and mlx-rs the last run showed
+    Coverage(coverage::Arguments),
     /// Say what this build runs on
     Doctor(doctor::Arguments),
 }
@@ -88,7 +90,8 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Mutate(arguments) => mutate::mutate(context, &arguments),
         What::Check => check::check(context),
         What::Accept => accept::accept(context),
-        What::Generate => generate::generate(context),
+        What::Generate(arguments) => generate::generate(context, &arguments),
+        What::Coverage(arguments) => coverage::coverage(context, &arguments),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
     }
 }

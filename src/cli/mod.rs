@@ -4,6 +4,7 @@ pub mod accept;
 pub mod check;
 mod command;
 mod context;
+pub mod coverage;
 pub mod doctor;
 pub mod generate;
 pub mod list;

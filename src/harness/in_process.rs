@@ -56,10 +56,23 @@ fn observe(cell: &Cell) -> Observed {
         evidence: Evidence::ended(ending),
         ..Observed::default()
     };
-    let mut trace = match capture(cell, Inputs::new) {
-        Ok(trace) => trace,
-        Err(error) => return ended(ending(error)),
+    let inputs = match Inputs::new(&cell.inputs) {
+        Ok(inputs) => inputs,
+        Err(error) => return ended(ending(TraceError::Model(error))),
     };
+    // A refusal must leave what it was given as it was.
+    let refused = |end: Ending| match inputs.unharmed(&cell.inputs) {
+        Ok(()) => ended(end),
+        Err(harm) => ended(Ending::error(format!("{end:?}, and then {harm}"))),
+    };
+    let mut trace = match capture(cell, |_| Ok(inputs.clone())) {
+        Ok(trace) => trace,
+        Err(error) => return refused(ending(error)),
+    };
+    // Some refusals come only when something is computed; asked a second time, MLX would hand out garbage.
+    if let Err(error) = trace.evaluate() {
+        return refused(Ending::error(format!("evaluating: {}", error.message)));
+    }
     // Built and seeded anew, so that only the inputs differ.
     let comparison = match capture(cell, Inputs::nudged) {
         Ok(second) => compare_captures(&trace, &second),

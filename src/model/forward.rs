@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use mlx_rs::{random, transforms, Array};
 
 use super::arguments::{Bound, Values};
-use super::array::{from_data, to_array};
+use super::array::{data_of, from_data, to_array};
 use super::error::ModelError;
 use super::functions;
 use super::layers::{self, build};
@@ -62,6 +62,25 @@ impl Inputs {
             collect(name.clone(), input, make, &mut arrays)?;
         }
         Ok(Self(arrays))
+    }
+
+    /// Whether the arrays can still be computed with, and hold what the case says.
+    ///
+    /// # Errors
+    ///
+    /// Which one is not what it was, or cannot be used.
+    pub fn unharmed(&self, inputs: &IndexMap<String, Input>) -> Result<(), String> {
+        let fresh = Self::new(inputs).map_err(|error| format!("the inputs cannot be made again: {error}"))?;
+        for ((path, array), (_, fresh)) in self.0.iter().zip(&fresh.0) {
+            let copied = mlx_rs::ops::stack(&[array], 0).and_then(|copy| copy.eval().map(|()| copy));
+            let copied = copied.map_err(|error| format!("the input {path} cannot be used: {error}"))?;
+            // NaN equals NaN here, by its spelling.
+            let spelled = |array: &Array| data_of(array).ok().map(|data| format!("{data:?}"));
+            if spelled(&copied) != spelled(fresh) {
+                return Err(format!("the input {path} is not what it was"));
+            }
+        }
+        Ok(())
     }
 
     fn values(&self) -> Values {

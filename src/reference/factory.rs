@@ -200,3 +200,35 @@ pub(super) fn causal_mask(call: &Call<'_>) -> Result1 {
     });
     Ok(vec![Tensor::floats(DType::Float32, elements)])
 }
+
+/// Sums and differences along the last axis by Sylvester's construction, over the root of its length.
+pub(super) fn hadamard(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let floats = x.to_floats()?;
+    let last = floats
+        .ndim()
+        .checked_sub(1)
+        .ok_or_else(|| call.not_covered("a scalar"))?;
+    let length = floats.shape()[last];
+    if !length.is_power_of_two() {
+        return Err(call.not_covered("lengths other than powers of two"));
+    }
+    let scale = call
+        .float("scale")
+        .map_or(1.0 / (length as f64).sqrt(), |it| f64::from(it as f32));
+    let y = ArrayD::from_shape_fn(floats.raw_dim(), |at| {
+        let row = at[last];
+        let mut from = at.clone();
+        let terms = (0..length).map(|column| {
+            from[last] = column;
+            let sign = if (row & column).count_ones() % 2 == 0 {
+                1.0
+            } else {
+                -1.0
+            };
+            sign * floats[&from]
+        });
+        terms.sum::<f64>() * scale
+    });
+    Ok(vec![Tensor::floats(super::promote::fractional(x.dtype), y)])
+}

@@ -140,7 +140,13 @@ pub(super) fn nll(call: &Call<'_>) -> Result1 {
     let x = inputs.to_floats()?;
     let axis = call.axis(call.int("axis").unwrap_or(-1), x.ndim())?;
     let losses = -picked(call, &x, &targets.to_ints()?, axis)?;
-    reduced(call, fractional(inputs.dtype), losses, "none")
+    // Picking and turning the sign keep the type; only a mean has fractions.
+    let dtype = match call.text("reduction") {
+        Some("mean") => fractional(inputs.dtype),
+        _ => inputs.dtype,
+    };
+    let reduced = reduced(call, DType::Float64, losses, "none")?;
+    reduced.iter().map(|it| it.cast(dtype)).collect()
 }
 
 pub(super) fn gaussian_nll(call: &Call<'_>) -> Result1 {

@@ -130,7 +130,8 @@ pub(super) fn running(
         }
         elements => {
             let dtype = match x.dtype {
-                DType::Bool => widened(x.dtype),
+                // The larger of two truth values is one; their sum is not.
+                DType::Bool if !keeps_type => widened(x.dtype),
                 other => other,
             };
             let mut it = Tensor {
@@ -141,7 +142,10 @@ pub(super) fn running(
             along(&mut it, axis, |line| {
                 run(line, start as i64, reverse, inclusive, int)
             });
-            Tensor::ints(dtype, it)
+            match dtype {
+                DType::Bool => Tensor::bools(it.mapv(|it| it != 0)),
+                _ => Tensor::ints(dtype, it),
+            }
         }
     }])
 }

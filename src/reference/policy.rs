@@ -44,6 +44,8 @@ impl Policy {
         let half = matches!(dtype, DType::Float16 | DType::Bfloat16);
         match (class, dtype.kind()) {
             (Class::Moves, _) => Policy::ExactBits,
+            // No formula for complex numbers is rounded once.
+            (Class::Exact, Kind::Complex) => Policy::ElementWise,
             (Class::Exact, _) | (_, Kind::Bool | Kind::Int) => Policy::ExactNumeric,
             _ if half => Policy::LowPrecision,
             (Class::Smooth, _) => Policy::ElementWise,

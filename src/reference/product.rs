@@ -378,6 +378,10 @@ pub(super) fn outer(call: &Call<'_>) -> Result1 {
     }
     let (a, b) = (call.array("a")?, call.array("b")?);
     let dtype = promoted(a.dtype, b.dtype);
+    if dtype.kind() == Kind::Bool {
+        let products = all(&a.to_ints()?, &b.to_ints()?).ok_or(NoReference::Program)?;
+        return Ok(vec![Tensor::bools(products.mapv(|it| it != 0))]);
+    }
     if matches!(dtype.kind(), Kind::Int) {
         return all(&a.to_ints()?, &b.to_ints()?)
             .map(|it| vec![Tensor::ints(dtype, it)])

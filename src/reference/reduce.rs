@@ -90,6 +90,19 @@ pub(super) fn averaged(call: &Call<'_>, real: impl Fn(&[f64]) -> f64) -> Result1
     Ok(vec![Tensor::floats(fractional(x.dtype), folds)])
 }
 
+/// The mean, of complex numbers too.
+pub(super) fn means(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let Elements::Complex(it) = &x.elements else {
+        return averaged(call, mean);
+    };
+    let Over { axes, keep } = over(call, &x)?;
+    let folds = folded(it, &axes, keep, |it| {
+        it.iter().sum::<Complex64>() / it.len() as f64
+    });
+    Ok(vec![Tensor::complexes(folds)])
+}
+
 /// The mean.
 pub(super) fn mean(elements: &[f64]) -> f64 {
     elements.iter().sum::<f64>() / elements.len() as f64

@@ -63,7 +63,9 @@ pub(super) fn flatten(call: &Call<'_>) -> Result1 {
 /// With axes of one at the places given, counted in the result.
 pub(super) fn expand_dims(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
-    let axes = call.ints("axes").unwrap_or_default();
+    let axes = call
+        .ints("axes")
+        .unwrap_or_else(|| vec![call.int("axis").unwrap_or(0)]);
     let rank = x.shape().len() + axes.len();
     let mut places: Vec<usize> = axes
         .iter()

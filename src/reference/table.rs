@@ -50,12 +50,12 @@ macro_rules! rows {
 rows! {
     // Element-wise, of one array.
     Exact "abs" => each::abs;
-    Smooth "acos" => |c| each::smooth(c, libm::acos, None);
-    Smooth "acosh" => |c| each::smooth(c, libm::acosh, None);
-    Smooth "asin" => |c| each::smooth(c, libm::asin, None);
-    Smooth "asinh" => |c| each::smooth(c, libm::asinh, None);
-    Smooth "atan" => |c| each::smooth(c, libm::atan, None);
-    Smooth "atanh" => |c| each::smooth(c, libm::atanh, None);
+    Smooth "acos" => |c| each::smooth(c, libm::acos, Some(C::acos));
+    Smooth "acosh" => |c| each::smooth(c, libm::acosh, Some(C::acosh));
+    Smooth "asin" => |c| each::smooth(c, libm::asin, Some(C::asin));
+    Smooth "asinh" => |c| each::smooth(c, libm::asinh, Some(C::asinh));
+    Smooth "atan" => |c| each::smooth(c, libm::atan, Some(C::atan));
+    Smooth "atanh" => |c| each::smooth(c, libm::atanh, Some(C::atanh));
     Exact "ceil" => |c| each::keeping(c, |x| x, f64::ceil, None);
     Smooth "cos" => |c| each::smooth(c, libm::cos, Some(C::cos));
     Smooth "cosh" => |c| each::smooth(c, libm::cosh, Some(C::cosh));
@@ -67,21 +67,21 @@ rows! {
     Exact "is_inf" => |c| each::asked(c, f64::is_infinite);
     Exact "is_nan" => |c| each::asked(c, f64::is_nan);
     Smooth "log" => |c| each::smooth(c, libm::log, Some(C::ln));
-    Smooth "log10" => |c| each::smooth(c, libm::log10, None);
-    Smooth "log1p" => |c| each::smooth(c, libm::log1p, None);
-    Smooth "log2" => |c| each::smooth(c, libm::log2, None);
+    Smooth "log10" => |c| each::smooth(c, libm::log10, Some(|x| x.ln() / std::f64::consts::LN_10));
+    Smooth "log1p" => |c| each::smooth(c, libm::log1p, Some(|x| (x + 1.0).ln()));
+    Smooth "log2" => |c| each::smooth(c, libm::log2, Some(|x| x.ln() / std::f64::consts::LN_2));
     Exact "logical_not" => each::logical_not;
     Exact "negative" => |c| each::keeping(c, i64::wrapping_neg, |x| -x, Some(|x| -x));
     Smooth "radians" => |c| each::smooth(c, f64::to_radians, None);
-    Exact "reciprocal" => |c| each::smooth(c, f64::recip, None);
+    Exact "reciprocal" => |c| each::smooth(c, f64::recip, Some(|x| x.inv()));
     Exact "round" => each::round;
-    Smooth "rsqrt" => |c| each::smooth(c, |x| x.sqrt().recip(), None);
+    Smooth "rsqrt" => |c| each::smooth(c, |x| x.sqrt().recip(), Some(|x| x.sqrt().inv()));
     Smooth "sigmoid" => |c| each::smooth(c, |x| (1.0 + libm::exp(-x)).recip(), None);
     Exact "sign" => each::sign;
     Smooth "sin" => |c| each::smooth(c, libm::sin, Some(C::sin));
     Smooth "sinh" => |c| each::smooth(c, libm::sinh, Some(C::sinh));
-    Exact "sqrt" => |c| each::smooth(c, f64::sqrt, None);
-    Exact "square" => |c| each::keeping(c, |x| x.wrapping_mul(x), |x| x * x, None);
+    Exact "sqrt" => |c| each::smooth(c, f64::sqrt, Some(C::sqrt));
+    Exact "square" => |c| each::keeping(c, |x| x.wrapping_mul(x), |x| x * x, Some(|x| x * x));
     Smooth "tan" => |c| each::smooth(c, libm::tan, Some(C::tan));
     Smooth "tanh" => |c| each::smooth(c, libm::tanh, Some(C::tanh));
 
@@ -89,7 +89,7 @@ rows! {
     Exact "add" => |c| each::arithmetic(c, i64::wrapping_add, |a, b| a + b, Some(|a, b| a + b));
     Smooth "atan2" => |c| each::fractions(c, libm::atan2, None);
     Exact "clip" => each::clip;
-    Exact "divide" => |c| each::fractions(c, |a, b| a / b, None);
+    Exact "divide" => |c| each::fractions(c, |a, b| a / b, Some(|a, b| a / b));
     Exact "eq" => |c| each::compared(c, i64::eq, f64::eq);
     Exact "floor_divide" => each::floor_divide;
     Exact "ge" => |c| each::compared(c, i64::ge, f64::ge);
@@ -101,7 +101,7 @@ rows! {
     Exact "lt" => |c| each::compared(c, i64::lt, f64::lt);
     Exact "maximum" => |c| each::extreme(c, true);
     Exact "minimum" => |c| each::extreme(c, false);
-    Exact "multiply" => |c| each::arithmetic(c, i64::wrapping_mul, |a, b| a * b, None);
+    Exact "multiply" => |c| each::arithmetic(c, i64::wrapping_mul, |a, b| a * b, Some(|a, b| a * b));
     Exact "ne" => |c| each::compared(c, i64::ne, f64::ne);
     Smooth "power" => each::power;
     Exact "remainder" => each::remainder;
@@ -113,7 +113,7 @@ rows! {
     Exact "any" => |c| reduce::truth(c, |it| it.iter().any(|it| *it));
     Accumulates "logsumexp" => |c| reduce::averaged(c, reduce::logsumexp);
     Exact "max" => |c| reduce::extreme(c, true);
-    Accumulates "mean" => |c| reduce::averaged(c, reduce::mean);
+    Accumulates "mean" => reduce::means;
     Exact "min" => |c| reduce::extreme(c, false);
     Accumulates "prod" => |c| reduce::accumulated(
         c,
@@ -237,6 +237,7 @@ rows! {
     Moves "view_dtype" => shape::view;
     Moves "diag" => factory::diag;
     Moves "diagonal" => factory::diagonal;
+    Accumulates "hadamard_transform" => factory::hadamard;
     Accumulates "trace" => factory::trace;
     Moves "full_like" => factory::full_like;
     Moves "identity" => factory::identity;
@@ -362,15 +363,15 @@ rows! {
     Accumulates "nn.log_softmax" => activation::log_softmax;
     Smooth "nn.mish" => |c| activation::of(c, activation::mish);
     Smooth "nn.prelu" => activation::prelu;
-    Exact "nn.relu" => |c| activation::of(c, |x| x.max(0.0));
-    Exact "nn.relu6" => |c| activation::of(c, |x| x.clamp(0.0, 6.0));
+    Exact "nn.relu" => |c| each::keeping(c, |x| x.max(0), |x| x.max(0.0), None);
+    Exact "nn.relu6" => |c| each::keeping(c, |x| x.clamp(0, 6), |x| x.clamp(0.0, 6.0), None);
     Smooth "nn.selu" => |c| activation::of(c, activation::selu);
     Smooth "nn.sigmoid" => |c| activation::of(c, activation::sigmoid);
     Smooth "nn.silu" => |c| activation::of(c, activation::silu);
     Smooth "nn.softplus" => |c| activation::of(c, activation::plus);
     Smooth "nn.softsign" => |c| activation::of(c, |x| x / (1.0 + x.abs()));
     Exact "nn.step" => activation::step;
-    Moves "nn.causal_mask" => factory::causal_mask;
+    Exact "nn.causal_mask" => factory::causal_mask;
 
     // Losses.
     Accumulates "loss.binary_cross_entropy" => loss::binary_cross_entropy;
@@ -423,8 +424,8 @@ rows! {
     Accumulates "layer.log_softmax" => activation::log_softmax;
     Smooth "layer.mish" => |c| activation::of(c, activation::mish);
     Smooth "layer.prelu" => activation::prelu_layer;
-    Exact "layer.relu" => |c| activation::of(c, |x| x.max(0.0));
-    Exact "layer.relu6" => |c| activation::of(c, |x| x.clamp(0.0, 6.0));
+    Exact "layer.relu" => |c| each::keeping(c, |x| x.max(0), |x| x.max(0.0), None);
+    Exact "layer.relu6" => |c| each::keeping(c, |x| x.clamp(0, 6), |x| x.clamp(0.0, 6.0), None);
     Smooth "layer.selu" => |c| activation::of(c, activation::selu);
     Smooth "layer.sigmoid" => |c| activation::of(c, activation::sigmoid);
     Smooth "layer.silu" => |c| activation::of(c, activation::silu);
@@ -458,6 +459,7 @@ rows! {
     Exact "layer.max_pool2d" => |c| layer::pool(c, false);
     Accumulates "layer.mlx_sequential" => layer::linear_relu;
     Accumulates "layer.multi_head_attention" => layer::multi_head_attention;
+    Exact "layer.pool" => |c| layer::pool(c, false);
     Accumulates "layer.quantized_embedding" => quantize::embedding_layer;
     Accumulates "layer.quantized_linear" => quantize::linear_layer;
     Accumulates "layer.rms_norm" => layer::rms_norm;

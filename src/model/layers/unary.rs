@@ -4,10 +4,12 @@ use mlx_rs::builder::Builder;
 use mlx_rs::error::Exception;
 use mlx_rs::nn::{
     AvgPool1d, AvgPool2d, Bilinear, BilinearBuilder, Dropout, Dropout2d, Dropout2dBuilder, Dropout3d,
-    Dropout3dBuilder, DropoutBuilder, Embedding, Linear, LinearBuilder, MaxPool1d, MaxPool2d,
+    Dropout3dBuilder, DropoutBuilder, Embedding, Linear, LinearBuilder, MaxPool1d, MaxPool2d, Pool,
     QuantizedEmbedding, QuantizedEmbeddingBuilder, QuantizedLinear, QuantizedLinearBuilder, Relu, Sequential,
     SinusoidalPositionalEncoding, SinusoidalPositionalEncodingBuilder, Upsample, UpsampleMode,
 };
+
+use mlx_rs::Array;
 
 use super::made::{in_mode, pair, program, unary, wide};
 use super::table::layers;
@@ -38,6 +40,10 @@ layers! {
             .append(LinearBuilder::new(input, hidden).build()?)
             .append(Relu)
     );
+    pool(x; kernel: Ints; stride: Ints) => {
+        let stride = stride.unwrap_or_else(|| kernel.clone()).into_iter().map(i64::from).collect();
+        unary(Pool::new(kernel, stride, |x: &Array, axes: &[i32]| x.max_axes(axes, None)))
+    };
     quantized_embedding(x; count: Int, dims: Int; group_size: Int, bits: Int) => unary(
         QuantizedEmbeddingBuilder::new(count, dims)
             .group_size(group_size.unwrap_or(QuantizedEmbedding::DEFAULT_GROUP_SIZE))
