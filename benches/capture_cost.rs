@@ -1,4 +1,4 @@
-//! What capture costs, as ratios within one run: `cargo bench --bench capture_cost`.
+//! What capture costs, as ratios within one run: `cargo bench --bench capture_cost`; behind `--` the name of one part.
 //!
 //! The yardstick is the plain forward with compilation disabled, which runs the operations that a trace records.
 
@@ -21,10 +21,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     println!("median of each in its pairs; ratio second / first, with quartiles\n");
-    transformer()?;
-    mlp()?;
-    elementwise()?;
-    per_call()?;
+    type Part = fn() -> Result<(), Box<dyn Error>>;
+    let parts: [(&str, Part); 4] = [
+        ("transformer", transformer),
+        ("mlp100", mlp),
+        ("elementwise_1024", elementwise),
+        ("per_call", per_call),
+    ];
+    let chosen = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    for (name, part) in parts {
+        if chosen.as_deref().is_none_or(|chosen| chosen == name) {
+            part()?;
+        }
+    }
     Ok(())
 }
 

@@ -164,7 +164,7 @@ fn case_34_tied_weights_two_addresses_and_recursion() {
     let session = Session::new().module_at("a", &layer).module_at("b", &layer);
     let (tied, _) = session.run(&x, || layer.forward(&x)).unwrap();
     let at = |address: &str| {
-        let mut found = tied.parameters().iter().filter(|(name, _)| name == address);
+        let mut found = tied.parameters().iter().filter(|(name, _)| **name == *address);
         found.next().map(|(_, value)| *value).unwrap()
     };
     assert_eq!(at("a.weight"), at("b.weight"), "one value at two addresses");

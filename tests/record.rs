@@ -131,7 +131,7 @@ fn the_transformer_of_mlx_rs_is_recorded_call_by_call_and_replays_by_both_routes
     let record = trace.module("encoder.layers.0.attention.query_proj").unwrap();
     let (name, weight) = &record.parameters()[0];
     assert_eq!(name, "weight");
-    let address = "encoder.layers.0.attention.query_proj.weight".to_string();
+    let address = "encoder.layers.0.attention.query_proj.weight".into();
     assert_eq!(*trace.value(*weight).origin(), Origin::Parameter { address });
     assert!(trace
         .calls()

@@ -357,3 +357,21 @@ fn the_detail_of_a_failure_carries_expected_against_found() {
     assert!(matches!(status.calls()[0].detail(), Detail::Mismatch { .. }));
     assert!(status.calls()[0].detail().contrast().is_some());
 }
+
+/// MLX walks past the end of such a reduction's plan: whether it ends depends on what lies in memory there.
+#[test]
+fn a_replay_that_mlx_may_never_end_is_not_run() {
+    let x = ops::zeros::<f32>(&[0, 3]).unwrap();
+    x.eval().unwrap();
+    let trace = run(&x, || x.transpose()?.square()?.sum_axis(0, false));
+    let status = validate(&trace);
+    assert_eq!(status.state(), State::Passed, "{status}");
+    let at = status.calls()[2].call();
+    let mut trace = trace;
+    let tried = mutate::attempt(&mut trace, Fault::ScalarChanged, at)
+        .unwrap()
+        .unwrap();
+    assert!(matches!(tried.fate, Fate::Killed(_)), "{tried:?}");
+    let (_, status) = with_fault(trace, Fault::ScalarChanged, 2);
+    insta::assert_snapshot!(reads(&status, Reason::NoReplayableFunction));
+}

@@ -4,17 +4,18 @@ use std::ffi::{c_int, CString};
 
 use mlx_sys::function::Argument;
 use mlx_sys::raw;
-use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
 use super::value::ValueId;
 
-/// One argument of a recorded call.
+/// One argument of a recorded call. Two words: a record writes several for every call, and fresh memory costs more than
+/// what is written there.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded {
     /// An array, possibly absent.
     Array(Option<ValueId>),
     /// A list of arrays.
-    Arrays(Vec<ValueId>),
+    Arrays(ThinVec<ValueId>),
     /// A truth value.
     Bool(bool),
     /// A C `int`.
@@ -32,11 +33,11 @@ pub enum Recorded {
     /// How an FFT is normalized, as mlx-c numbers it.
     FftNorm(raw::mlx_fft_norm),
     /// A text, possibly absent.
-    Text(Option<CString>),
+    Text(Option<Box<CString>>),
     /// Integers, or a null pointer, which says something else than an empty list.
-    Ints(Option<SmallVec<[c_int; 4]>>),
+    Ints(Option<ThinVec<c_int>>),
     /// 64-bit integers, or a null pointer.
-    Int64s(Option<Box<[i64]>>),
+    Int64s(Option<ThinVec<i64>>),
     /// An integer or nothing.
     OptionalInt(Option<c_int>),
     /// A float or nothing.
@@ -88,8 +89,8 @@ impl Recorded {
             Argument::Double(value) => Self::Double(value),
             Argument::Dtype(value) => Self::Dtype(value),
             Argument::FftNorm(value) => Self::FftNorm(value),
-            Argument::Text(value) => Self::Text(value.map(CString::from)),
-            Argument::Ints(values) => Self::Ints(values.map(SmallVec::from_slice)),
+            Argument::Text(value) => Self::Text(value.map(|text| Box::new(text.into()))),
+            Argument::Ints(values) => Self::Ints(values.map(Into::into)),
             Argument::Int64s(values) => Self::Int64s(values.map(Into::into)),
             Argument::OptionalInt(value) => Self::OptionalInt(value),
             Argument::OptionalFloat(value) => Self::OptionalFloat(value),

@@ -2,6 +2,7 @@
 
 use mlx_sys::function::{Class, Function};
 use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
 use super::argument::Recorded;
 use super::scope::ScopeId;
@@ -29,7 +30,7 @@ pub struct Call {
     pub(crate) scope: Option<ScopeId>,
     pub(crate) page: Option<Page>,
     /// Outer values that a closure read, which no argument names.
-    pub(crate) captured: Vec<ValueId>,
+    pub(crate) captured: ThinVec<ValueId>,
 }
 
 impl Call {
@@ -102,5 +103,17 @@ fn base_name(name: &'static str) -> &'static str {
         "mlx_closure_apply" => "compiled",
         "mlx_closure_value_and_grad_apply" => "value_and_grad",
         _ => name.strip_prefix("mlx_").unwrap_or(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Call, Recorded};
+
+    /// Two cache lines a call, half a one for most functions' arguments each: recording is mostly writing.
+    #[test]
+    fn a_call_is_small() {
+        assert!(size_of::<Recorded>() <= 16);
+        assert!(size_of::<Call>() <= 128);
     }
 }

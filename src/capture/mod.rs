@@ -16,6 +16,7 @@ mod policy;
 mod recorder;
 mod scope;
 mod session;
+mod tables;
 mod trace;
 mod value;
 

@@ -1,6 +1,7 @@
 //! Module records: which module lies at which address, what it owns, how often it ran.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::scope::{Scope, ScopeKind};
 use super::value::ValueId;
@@ -49,7 +50,7 @@ pub fn class_name<M: ?Sized>() -> String {
 pub(super) fn module_records(
     declared: &[(String, String)],
     scopes: &[Scope],
-    parameters: &[(String, ValueId)],
+    parameters: &[(Arc<str>, ValueId)],
 ) -> Vec<ModuleRecord> {
     let mut records: BTreeMap<Vec<AddressStep>, ModuleRecord> = BTreeMap::new();
     let mut record = |address: &str| -> Vec<AddressStep> {

@@ -156,7 +156,7 @@ impl<'a> Rows<'a> {
         let mut order: Vec<(Group, Vec<CallId>)> = Vec::new();
         let mut places: HashMap<Group, usize> = HashMap::new();
         let mut entered = 0;
-        for (index, call) in self.trace.calls.iter().enumerate() {
+        for (index, call) in self.trace.tables.calls.iter().enumerate() {
             let id = CallId(index as u32);
             // A layer that made no call (dropout in evaluation) stands where it was entered.
             while let Some(scope) = self.trace.scopes.get(entered) {

@@ -3,12 +3,13 @@
 use std::cell::{RefCell, RefMut};
 use std::ffi::c_int;
 
-use mlx_rs::{Array, Dtype};
+use mlx_rs::Array;
 use mlx_sys::function::{Argument, CallView, Class, Output};
 use mlx_sys::observe::{Decision, Inlining, Observer};
 use mlx_sys::raw::{self, mlx_array};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
 use super::argument::{Recorded, StreamKey};
 use super::call::{Call, CallId};
@@ -16,9 +17,10 @@ use super::evaluation::{Evaluation, EvaluationKind};
 use super::inputs::join;
 use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId, ScopeKind};
+use super::tables::Tables;
 use super::trace::{number, Closure, Unwrapped};
 use super::value::{Origin, Value, ValueId};
-use crate::graph::{self, ArrayId, Book, GraphError, Page, Token};
+use crate::graph::{self, ArrayId, GraphError, Page};
 
 /// What a session knows while its forward runs.
 pub(crate) struct Recorder {
@@ -27,8 +29,7 @@ pub(crate) struct Recorder {
 
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) values: Vec<Value>,
-    pub(super) calls: Vec<Call>,
+    pub(super) tables: Tables,
     pub(super) scopes: Vec<Scope>,
     pub(super) evaluations: Vec<Evaluation>,
     pub(super) closures: Vec<Closure>,
@@ -36,13 +37,10 @@ pub(super) struct State {
     pub(super) payloads: PayloadPolicy,
     /// Functions that are not recorded: a seam for tests.
     pub(super) hidden: Vec<String>,
-    pub(super) book: Book,
     /// What stands behind each constant that was not computed yet when first used.
     pub(super) lazy: FxHashMap<ValueId, Page>,
     /// The first failure to read MLX's graph; the capture then ends with it.
     pub(super) failure: Option<GraphError>,
-    /// One for each value: the identities that `book` knows stay unique while these live.
-    tokens: Vec<Token>,
     /// The scopes that are open, with the length of the address before each.
     open: Vec<(ScopeId, usize)>,
     address: String,
@@ -57,14 +55,10 @@ pub(super) struct State {
 
 impl Recorder {
     pub(super) fn new(payloads: PayloadPolicy, hidden: Vec<String>) -> Self {
-        // Room for a small model from the start: growing step by step copies what is there each time.
         Self {
             state: RefCell::new(State {
                 payloads,
                 hidden,
-                values: Vec::with_capacity(512),
-                tokens: Vec::with_capacity(512),
-                calls: Vec::with_capacity(256),
                 ..State::default()
             }),
         }
@@ -96,7 +90,7 @@ impl Recorder {
         };
         let id = ScopeId(state.scopes.len() as u32);
         let parent = state.open.last().map(|(id, _)| *id);
-        let first_call = state.calls.len();
+        let first_call = state.tables.calls.len();
         state.scopes.push(Scope {
             parent,
             kind,
@@ -155,7 +149,7 @@ impl Observer for Recorder {
     fn inline_compiled(&self, closure: raw::mlx_closure) -> Inlining {
         let mut state = self.state();
         state.inlined.push(closure.ctx as usize);
-        let calls_before = state.calls.len();
+        let calls_before = state.tables.calls.len();
         state.closures.push(Closure { calls_before });
         Inlining::Yes
     }
@@ -172,17 +166,13 @@ impl State {
         if let Some(known) = self.known(handle) {
             return Some(known);
         }
-        let value = self.add(handle, origin, None);
-        // Not before: the handle is the array's own.
-        if self.payloads == PayloadPolicy::All {
-            self.values[value.index()].payload = Some(array);
-        }
-        Some(value)
+        let kept = self.payloads == PayloadPolicy::All;
+        Some(self.add(handle, origin, false, || kept.then_some(array)))
     }
 
     /// The value behind a handle, if the array is recorded.
     pub(super) fn known(&self, array: mlx_array) -> Option<ValueId> {
-        self.book.number(array).map(ValueId)
+        self.tables.book.number(array).map(ValueId)
     }
 
     /// The value of an array that the forward gave back, which may be one that nobody recorded.
@@ -192,45 +182,30 @@ impl State {
 
     /// Ends the watch on identities: no array is looked up any more.
     pub(super) fn forget_identities(&mut self) {
-        self.book.forget();
-        self.tokens.clear();
+        self.tables.book.forget();
     }
 
     /// Records an array that is not recorded yet, behind a handle that is not empty.
     fn see(&mut self, array: mlx_array, origin: Origin) -> ValueId {
-        let payload = match self.payloads {
-            // SAFETY: a valid handle that is not empty.
-            PayloadPolicy::All => Some(unsafe { graph::share(array) }),
-            PayloadPolicy::None => None,
-        };
-        self.add(array, origin, payload)
+        self.add(array, origin, self.payloads == PayloadPolicy::All, || None)
     }
 
-    fn add(&mut self, array: mlx_array, origin: Origin, payload: Option<Array>) -> ValueId {
-        let value = number(self.values.len());
-        self.book.know(array, value.0);
-        self.tokens.push(Token::of_raw(array));
-        // SAFETY: a valid handle that is not empty; shape and dtype are copied.
-        let (shape, dtype) = unsafe {
-            let dimensions = raw::mlx_array_ndim(array);
-            let shape = match dimensions {
-                0 => SmallVec::new(),
-                _ => SmallVec::from_slice(std::slice::from_raw_parts(
-                    raw::mlx_array_shape(array),
-                    dimensions,
-                )),
-            };
-            (shape, raw::mlx_array_dtype(array))
-        };
-        // MLX and mlx-rs number the same 14 dtypes; a new one would not be mistaken for a wrong one by bits.
-        let dtype = Dtype::try_from(dtype).unwrap_or(Dtype::Float32);
-        let had_producer = graph::has_producer(array);
-        self.values.push(Value {
+    /// As [`see`](Self::see), with a payload that is there already or is shared.
+    fn add(
+        &mut self,
+        array: mlx_array,
+        origin: Origin,
+        share: bool,
+        payload: impl FnOnce() -> Option<Array>,
+    ) -> ValueId {
+        let value = number(self.tables.values.len());
+        let known = self.tables.book.know(array, value.0, share);
+        self.tables.values.push(Value {
             origin,
-            shape,
-            dtype,
-            payload,
-            had_producer,
+            shape: known.shape,
+            dtype: known.dtype,
+            payload: known.shared.or_else(payload),
+            had_producer: known.has_producer,
         });
         value
     }
@@ -252,9 +227,9 @@ impl State {
     /// lost can be told from one that the forward found ready.
     fn constant(&mut self, array: mlx_array) -> ValueId {
         if graph::has_producer(array) && self.payloads == PayloadPolicy::All {
-            match self.book.read(&[array]) {
+            match self.tables.book.read(&[array]) {
                 Ok(page) => {
-                    self.lazy.insert(number(self.values.len()), page);
+                    self.lazy.insert(number(self.tables.values.len()), page);
                 }
                 Err(error) => {
                     self.failure.get_or_insert(error);
@@ -273,6 +248,7 @@ impl State {
         let mut between = Vec::new();
         // SAFETY: the handles shown are valid during the visit; a shared one is kept.
         let ancestors = self
+            .tables
             .book
             .ancestors(array, &mut |array| between.push(unsafe { graph::share(array) }));
         if ancestors.known.is_empty() {
@@ -331,7 +307,12 @@ impl State {
         let only = only.filter(|_| count == 1);
         let reads = call.function.class == Class::Reading || name.starts_with("mlx_array_item_");
         let inside = self.depth > 0;
-        let after = self.calls.len().checked_sub(1).map(|index| CallId(index as u32));
+        let after = self
+            .tables
+            .calls
+            .len()
+            .checked_sub(1)
+            .map(|index| CallId(index as u32));
         if reads {
             // mlx-rs evaluates, then reads: the evaluation just listed was this reading's.
             if only.is_some() && self.last_evaluated == only {
@@ -362,7 +343,7 @@ impl State {
     }
 
     fn record(&mut self, call: &CallView<'_>, results: &[Output]) {
-        let id = CallId(self.calls.len() as u32);
+        let id = CallId(self.tables.calls.len() as u32);
         let mut arguments = SmallVec::with_capacity(call.arguments.len());
         for (parameter, argument) in call.function.parameters.iter().zip(call.arguments) {
             let place = || {
@@ -387,7 +368,7 @@ impl State {
             arguments.push(recorded);
         }
         let handles = result_handles(results);
-        let page = match self.book.read(&handles) {
+        let page = match self.tables.book.read(&handles) {
             Ok(page) => Some(page),
             Err(error) => {
                 self.failure.get_or_insert(error);
@@ -408,10 +389,10 @@ impl State {
         }
         let captured = match call.function.class {
             Class::Application => self.read_inside(&arguments, page),
-            _ => Vec::new(),
+            _ => ThinVec::new(),
         };
         let scope = self.open.last().map(|(scope, _)| *scope);
-        self.calls.push(Call {
+        self.tables.calls.push(Call {
             function: call.function,
             arguments,
             results: ids,
@@ -423,10 +404,10 @@ impl State {
     }
 
     /// The outer values that a closure read beside its arguments.
-    fn read_inside(&self, arguments: &[Recorded], page: Option<Page>) -> Vec<ValueId> {
+    fn read_inside(&self, arguments: &[Recorded], page: Option<Page>) -> ThinVec<ValueId> {
         let declared: Vec<ValueId> = arguments.iter().flat_map(Recorded::operands).copied().collect();
         let boundary = page
-            .map(|page| self.book.open(page).boundary())
+            .map(|page| self.tables.book.open(page).boundary())
             .unwrap_or_default();
         boundary
             .into_iter()

@@ -1,12 +1,15 @@
 //! Sessions: one capture on one thread.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use mlx_rs::module::{Module, ModuleParamRef, ModuleParameters};
 use mlx_rs::nested::NestedValue;
 use mlx_rs::Array;
 use mlx_sys::observe;
+use smallvec::SmallVec;
 
 use super::error::{BackendUnsupportedError, CaptureError, TraceError};
 use super::inputs::{CaptureInputs, CaptureOutputs};
@@ -45,7 +48,7 @@ pub struct Session {
     unwrapped: Option<UnwrappedPolicy>,
     payloads: PayloadPolicy,
     hidden: Vec<String>,
-    parameters: Vec<(String, Array)>,
+    parameters: Vec<(Arc<str>, Array)>,
     declared: Vec<(String, String)>,
 }
 
@@ -86,14 +89,11 @@ impl Session {
 
     /// With parameters under an address: what [`ModuleParameters::parameters`] gives.
     pub fn parameters_at(mut self, address: &str, parameters: ModuleParamRef<'_>) -> Self {
-        let mut found = Vec::new();
-        let mut path = address.to_string();
-        for (name, value) in &parameters.entries {
-            flatten(&mut path, name, value, &mut found);
-        }
-        // mlx-rs keeps parameters in hash maps, whose order differs from run to run.
-        found.sort_by(|a, b| a.0.cmp(&b.0));
-        self.parameters.append(&mut found);
+        flatten(
+            &mut address.to_string(),
+            &parameters.entries,
+            &mut self.parameters,
+        );
         self
     }
 
@@ -155,26 +155,27 @@ impl Session {
 }
 
 /// mlx-rs's own flattening formats a text at every level; on a small model that is most of what a capture costs.
+///
+/// Each level in the order of its names: mlx-rs keeps parameters in hash maps, whose order differs from run to run.
 fn flatten(
     path: &mut String,
-    step: &str,
-    value: &NestedValue<Rc<str>, &Array>,
-    found: &mut Vec<(String, Array)>,
+    entries: &HashMap<Rc<str>, NestedValue<Rc<str>, &Array>>,
+    found: &mut Vec<(Arc<str>, Array)>,
 ) {
+    let mut sorted: SmallVec<[_; 8]> = entries.iter().collect();
+    sorted.sort_unstable_by_key(|(name, _)| *name);
     let length = path.len();
-    if length > 0 {
-        path.push('.');
-    }
-    path.push_str(step);
-    match value {
-        NestedValue::Value(array) => found.push((path.clone(), (*array).clone())),
-        NestedValue::Map(entries) => {
-            for (step, value) in entries {
-                flatten(path, step, value, found);
-            }
+    for (name, value) in sorted {
+        if length > 0 {
+            path.push('.');
         }
+        path.push_str(name);
+        match value {
+            NestedValue::Value(array) => found.push((path.as_str().into(), (*array).clone())),
+            NestedValue::Map(entries) => flatten(path, entries, found),
+        }
+        path.truncate(length);
     }
-    path.truncate(length);
 }
 
 /// Records the forward of a module.
@@ -235,7 +236,7 @@ fn finish(
     mut state: State,
     policy: UnwrappedPolicy,
     inputs: Vec<ValueId>,
-    parameters: Vec<(String, ValueId)>,
+    parameters: Vec<(Arc<str>, ValueId)>,
     outputs: Vec<Output>,
     declared: Vec<(String, String)>,
 ) -> Result<Trace, CaptureError> {
@@ -244,8 +245,7 @@ fn finish(
         return Err(error.into());
     }
     let trace = Trace {
-        values: state.values,
-        calls: state.calls,
+        tables: state.tables,
         scopes: state.scopes,
         parameters,
         declared,
@@ -257,7 +257,6 @@ fn finish(
         unwrapped: state.unwrapped,
         payloads: state.payloads,
         thread: std::thread::current().id(),
-        book: state.book,
         lazy: state.lazy,
     };
     for warning in trace.warnings() {

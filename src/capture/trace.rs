@@ -1,6 +1,7 @@
 //! What a capture gives.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 use std::thread::ThreadId;
 
 use rustc_hash::FxHashMap;
@@ -11,8 +12,9 @@ use super::module::{module_records, ModuleRecord};
 use super::op::{self, Op};
 use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId};
+use super::tables::Tables;
 use super::value::{Origin, Value, ValueId};
-use crate::graph::{self, Book, GraphError, Page, Subgraph};
+use crate::graph::{self, GraphError, Page, Subgraph};
 
 /// The record of one forward, in single-assignment form: a call reads only values that stand before its results.
 ///
@@ -20,10 +22,9 @@ use crate::graph::{self, Book, GraphError, Page, Subgraph};
 /// or of one named function are one row.
 #[derive(Debug)]
 pub struct Trace {
-    pub(crate) values: Vec<Value>,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) tables: Tables,
     pub(crate) scopes: Vec<Scope>,
-    pub(crate) parameters: Vec<(String, ValueId)>,
+    pub(crate) parameters: Vec<(Arc<str>, ValueId)>,
     pub(crate) declared: Vec<(String, String)>,
     /// Derived when first asked for: many forwards are captured for their values alone.
     pub(crate) modules: OnceCell<Vec<ModuleRecord>>,
@@ -34,7 +35,6 @@ pub struct Trace {
     pub(crate) unwrapped: Vec<Unwrapped>,
     pub(crate) payloads: PayloadPolicy,
     pub(crate) thread: ThreadId,
-    pub(crate) book: Book,
     /// What MLX's graph held of each constant that was not computed yet when first used. A constant that had a
     /// producer and stands not here is one whose making nobody recorded.
     pub(crate) lazy: FxHashMap<ValueId, Page>,
@@ -80,33 +80,33 @@ pub struct Unwrapped {
 impl Trace {
     /// Every value, in the order first seen.
     pub fn values(&self) -> &[Value] {
-        &self.values
+        &self.tables.values
     }
 
     /// One value.
     pub fn value(&self, id: ValueId) -> &Value {
-        &self.values[id.index()]
+        &self.tables.values[id.index()]
     }
 
     /// Every call, in order.
     pub fn calls(&self) -> &[Call] {
-        &self.calls
+        &self.tables.calls
     }
 
     /// One call.
     pub fn call(&self, id: CallId) -> &Call {
-        &self.calls[id.index()]
+        &self.tables.calls[id.index()]
     }
 
     /// What MLX's own graph shows of a call, where it could be read.
     pub fn subgraph(&self, call: &Call) -> Option<Subgraph<'_>> {
-        call.page.map(|page| self.book.open(page))
+        call.page.map(|page| self.tables.book.open(page))
     }
 
     /// Lets go of one value's payload: its memory is free once nobody else holds the array, and what needs it to be
     /// validated is unproven from then on.
     pub fn release_payload(&mut self, id: ValueId) {
-        self.values[id.index()].payload = None;
+        self.tables.values[id.index()].payload = None;
     }
 
     /// The trace at op level: inputs, constants, literal producers, ops.
@@ -145,7 +145,7 @@ impl Trace {
     }
 
     /// The parameters by mlx-rs's addresses, sorted. A tied one stands at each of its addresses.
-    pub fn parameters(&self) -> &[(String, ValueId)] {
+    pub fn parameters(&self) -> &[(Arc<str>, ValueId)] {
         &self.parameters
     }
 
@@ -166,7 +166,8 @@ impl Trace {
 
     /// The values that were neither input, parameter nor result of a recorded call.
     pub fn constants(&self) -> impl Iterator<Item = ValueId> + '_ {
-        self.values
+        self.tables
+            .values
             .iter()
             .enumerate()
             .filter(|(_, value)| value.origin == Origin::Constant)
@@ -234,6 +235,7 @@ impl Trace {
     /// MLX's message, from the forward's own computation or from a thread that is not the capturing one.
     pub fn evaluate(&self) -> Result<(), GraphError> {
         let pending: Vec<_> = self
+            .tables
             .values
             .iter()
             .filter_map(Value::payload)

@@ -1,5 +1,7 @@
 //! Values: the distinct arrays of a trace.
 
+use std::sync::Arc;
+
 use mlx_rs::{Array, Dtype};
 use smallvec::SmallVec;
 
@@ -39,7 +41,7 @@ pub enum Origin {
     /// A parameter of the model, by its first address.
     Parameter {
         /// mlx-rs's address: `layers.0.weight`.
-        address: String,
+        address: Arc<str>,
     },
     /// An array that the forward used and nobody declared.
     Constant,

@@ -68,12 +68,59 @@ pub fn is_available(array: &Array) -> bool {
 ///
 /// MLX's message. After an error none of the arrays may be read: MLX does not remember which of them failed.
 pub fn evaluate<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<(), GraphError> {
-    // SAFETY: a fresh list of valid handles, freed below.
+    // SAFETY: a valid list.
+    let status = with_list(arrays, |list| unsafe { raw::mlx_graph_evaluate(list) });
+    check(status, "evaluating arrays")
+}
+
+/// Whether evaluating `arrays` would meet a reduction that MLX may never end: over nothing but empty axes of an array
+/// that does not lie in rows. Only an array without elements leads there.
+///
+/// # Errors
+///
+/// MLX's message, where what such a reduction reads cannot be evaluated.
+pub fn endless<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<bool, GraphError> {
+    let mut found = false;
+    // SAFETY: a valid list, and a place for the answer.
+    let status = with_list(arrays, |list| unsafe { raw::mlx_graph_endless(&mut found, list) });
+    check(status, "looking for a reduction without end")?;
+    Ok(found)
+}
+
+fn with_list<'a, T>(
+    arrays: impl IntoIterator<Item = &'a Array>,
+    f: impl FnOnce(raw::mlx_vector_array) -> T,
+) -> T {
+    let handles: Vec<mlx_array> = arrays.into_iter().map(Array::as_ptr).collect();
+    // SAFETY: a fresh list of valid handles, freed once.
     unsafe {
-        let handles: Vec<mlx_array> = arrays.into_iter().map(Array::as_ptr).collect();
         let list = raw::mlx_vector_array_new_data(handles.as_ptr(), handles.len());
-        let status = raw::mlx_graph_evaluate(list);
+        let answer = f(list);
         raw::mlx_vector_array_free(list);
-        check(status, "evaluating arrays")
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mlx_rs::{ops, Array};
+
+    use super::endless;
+
+    /// Nothing is evaluated here that MLX may not end.
+    #[test]
+    fn a_reduction_over_nothing_but_empty_axes_of_what_does_not_lie_in_rows_may_have_no_end() {
+        let rows = ops::zeros::<f32>(&[0, 3]).unwrap();
+        let columns = rows.transpose().unwrap();
+        let is_endless = |array: &Array| endless([array]).unwrap();
+        assert!(is_endless(&columns.sum_axis(1, false).unwrap()));
+        assert!(is_endless(&columns.all_axis(1, true).unwrap()));
+        let behind = columns.exp().unwrap().prod_axis(1, None).unwrap();
+        assert!(is_endless(&behind.square().unwrap()));
+        assert!(!is_endless(&columns.sum_axis(0, false).unwrap()), "no result");
+        assert!(!is_endless(&columns.sum(false).unwrap()), "all of it");
+        assert!(!is_endless(&rows.sum_axis(0, false).unwrap()), "in rows");
+        assert!(!is_endless(&rows.sum(false).unwrap()), "in rows");
+        assert!(!is_endless(&columns.square().unwrap()), "no reduction");
     }
 }

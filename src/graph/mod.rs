@@ -1,7 +1,7 @@
 //! MLX's own graph, safely.
 //!
 //! MLX arrays are lazy: until evaluated, each holds its primitive and its inputs. This module reads that graph
-//! through the one C++ file of `crates/mlx-sys`: which array is which ([`ArrayId`], [`Token`]), what stands between
+//! through the one C++ file of `crates/mlx-sys`: which array is which ([`ArrayId`]), what stands between
 //! a call's results and the arrays known before it ([`Subgraph`]), and the same computation over other inputs
 //! ([`Subgraph::replay`]). It knows nothing of sessions or traces.
 
@@ -12,9 +12,9 @@ mod identity;
 mod memory;
 mod subgraph;
 
-pub use array::{borrowed, evaluate, has_producer, is_available, list, share};
+pub use array::{borrowed, endless, evaluate, has_producer, is_available, list, share};
 pub use compare::{compare, Difference};
 pub use error::GraphError;
-pub use identity::{ArrayId, Token};
+pub use identity::ArrayId;
 pub use memory::{elements, from_bytes, read, respan, span};
-pub use subgraph::{Ancestors, Book, Page, Step, Subgraph};
+pub use subgraph::{Ancestors, Book, Known, Page, Step, Subgraph};

@@ -3,8 +3,9 @@
 use std::ffi::{c_void, CStr};
 use std::marker::PhantomData;
 
-use mlx_rs::Array;
+use mlx_rs::{Array, Dtype};
 use mlx_sys::raw::{self, mlx_array};
+use smallvec::SmallVec;
 
 use super::array::list;
 use super::error::{check, GraphError};
@@ -17,9 +18,22 @@ pub struct Book(raw::mlx_subgraph_book);
 // anything.
 unsafe impl Send for Book {}
 
+/// What an array was when it became known.
+#[derive(Debug)]
+pub struct Known {
+    /// Its extents, outermost first.
+    pub shape: SmallVec<[i32; 4]>,
+    /// Its element type.
+    pub dtype: Dtype,
+    /// Whether an unevaluated computation stood behind it.
+    pub has_producer: bool,
+    /// A handle of its own, if it was asked for.
+    pub shared: Option<Array>,
+}
+
 /// A subgraph's place in its book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page(usize);
+pub struct Page(u32);
 
 /// A small program, read from MLX's graph: primitives, how they feed one another, and the known arrays at its
 /// boundary. It owns its primitives and the leaves made inside the call; it keeps no computed array alive.
@@ -39,11 +53,28 @@ impl Book {
         Self(unsafe { raw::mlx_graph_book_new() })
     }
 
-    /// From here on walks stop at `array`, under `number`. The caller keeps its identity unique: see
-    /// [`Token`](super::Token).
-    pub fn know(&mut self, array: mlx_array, number: u32) {
-        // SAFETY: a valid handle; only its identity is kept.
-        unsafe { raw::mlx_graph_book_know(self.0, array, i64::from(number)) };
+    /// From here on walks stop at `array`, under `number`, and no other array gets its identity until the book
+    /// [forgets](Self::forget) its arrays. What is asked of each such array is answered at once; with `share` the answer
+    /// has a handle of its own.
+    pub fn know(&mut self, array: mlx_array, number: u32, share: bool) -> Known {
+        let mut known = std::mem::MaybeUninit::<raw::mlx_graph_known_array>::uninit();
+        // SAFETY: a valid handle that is not empty; the answer is written whole, and its shape copied while the array
+        // that it borrows from is there. A handle that is not empty is the answer's own.
+        unsafe {
+            raw::mlx_graph_book_know(known.as_mut_ptr(), self.0, array, i64::from(number), share);
+            let known = known.assume_init();
+            let shape = match known.dimensions {
+                0 => SmallVec::new(),
+                _ => SmallVec::from_slice(std::slice::from_raw_parts(known.shape, known.dimensions)),
+            };
+            Known {
+                shape,
+                // MLX and mlx-rs number the same 14 dtypes; a new one would not be mistaken for a wrong one by bits.
+                dtype: Dtype::try_from(known.dtype).unwrap_or(Dtype::Float32),
+                has_producer: known.has_primitive,
+                shared: (!known.shared.ctx.is_null()).then(|| Array::from_ptr(known.shared)),
+            }
+        }
     }
 
     /// The number under which an array is known; `None` for an unknown one and for an empty handle.
@@ -56,6 +87,20 @@ impl Book {
     pub fn forget(&mut self) {
         // SAFETY: a valid book.
         unsafe { raw::mlx_graph_book_forget(self.0) };
+    }
+
+    /// The book itself, for its owner's `drop`: what is left in its place may only be dropped.
+    pub(crate) fn take(&mut self) -> Self {
+        let gone = raw::mlx_subgraph_book {
+            ctx: std::ptr::null_mut(),
+        };
+        Self(std::mem::replace(&mut self.0, gone))
+    }
+
+    /// Nothing is left in the book but its memory.
+    pub fn clear(&mut self) {
+        // SAFETY: a valid book; subgraphs borrow from it, so that none is open.
+        unsafe { raw::mlx_graph_book_clear(self.0) };
     }
 
     /// Reads the graph behind `results`, down to the arrays that are known.
@@ -71,7 +116,8 @@ impl Book {
         // SAFETY: valid handles of the length passed.
         let status = unsafe { raw::mlx_graph_book_add(&mut graph, self.0, results.as_ptr(), results.len()) };
         check(status, "reading the graph behind a call")?;
-        Ok(Page(graph.index))
+        // More pages than a `u32` numbers do not fit into memory.
+        Ok(Page(graph.index as u32))
     }
 
     /// Walks from `array` to the known arrays, and shows the unknown ones that have a producer, the array itself
@@ -109,7 +155,7 @@ impl Book {
         Subgraph {
             raw: raw::mlx_subgraph {
                 ctx: self.0.ctx,
-                index: page.0,
+                index: page.0 as usize,
             },
             _book: PhantomData,
         }
@@ -265,8 +311,8 @@ mod tests {
         let sum = ops::add(&a, &b).unwrap();
         let result = ops::multiply(&sum, &a).unwrap();
         let mut book = Book::new();
-        book.know(a.as_ptr(), 7);
-        book.know(b.as_ptr(), 9);
+        book.know(a.as_ptr(), 7, false);
+        book.know(b.as_ptr(), 9, false);
         let page = book.read(&[result.as_ptr()]).unwrap();
         let graph = book.open(page);
         assert_eq!(graph.boundary(), [7, 9]);
@@ -286,7 +332,7 @@ mod tests {
         let a = vector(&[1.0]);
         let negated = ops::negative(&a).unwrap();
         let mut book = Book::new();
-        book.know(a.as_ptr(), 3);
+        book.know(a.as_ptr(), 3, false);
         let page = book.read(&[negated.as_ptr()]).unwrap();
         assert_eq!(
             (book.number(a.as_ptr()), book.number(negated.as_ptr())),
@@ -302,7 +348,7 @@ mod tests {
         let (a, b) = (vector(&[1.0]), vector(&[2.0]));
         let hidden = ops::exp(ops::add(&a, &b).unwrap()).unwrap();
         let mut book = Book::new();
-        book.know(a.as_ptr(), 1);
+        book.know(a.as_ptr(), 1, false);
         let mut seen = 0;
         let found = book.ancestors(hidden.as_ptr(), &mut |_| seen += 1);
         assert_eq!(
@@ -320,7 +366,7 @@ mod tests {
         let arrays: Vec<Array> = (0..2000).map(Array::from_int).collect();
         let mut book = Book::new();
         for (number, array) in arrays.iter().enumerate() {
-            book.know(array.as_ptr(), number as u32);
+            book.know(array.as_ptr(), number as u32, false);
         }
         let numbers: Vec<_> = arrays
             .iter()

@@ -210,7 +210,7 @@ pub(super) fn by_function(
             Recorded::Double(it) => Argument::Double(*it),
             Recorded::Dtype(it) => Argument::Dtype(*it),
             Recorded::FftNorm(it) => Argument::FftNorm(*it),
-            Recorded::Text(it) => Argument::Text(it.as_deref()),
+            Recorded::Text(it) => Argument::Text(it.as_deref().map(std::ffi::CString::as_c_str)),
             Recorded::Ints(it) => Argument::Ints(it.as_deref()),
             Recorded::Int64s(it) => Argument::Int64s(it.as_deref()),
             Recorded::OptionalInt(it) => Argument::OptionalInt(*it),

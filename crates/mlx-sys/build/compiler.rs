@@ -13,8 +13,8 @@ use crate::mlx::Mlx;
 use crate::native::{Sources, COMPAT};
 use crate::target::{Family, Target};
 
-/// mlx-c's functions are thin wrappers, which gain nothing from more.
-const OPT_LEVEL: u32 = 1;
+/// What a capture costs is made here: below this, the walk through MLX's graph is not inlined.
+const OPT_LEVEL: u32 = 2;
 
 pub struct Compiler {
     build: cc::Build,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mlx/c/private/array.h"
+#include "mlx/c/private/enums.h"
 #include "mlx/c/private/stream.h"
 #include "mlx/c/private/vector.h"
 #include "mlx/mlx.h"
@@ -74,6 +75,13 @@ class Numbers {
     }
   }
 
+  void clear() {
+    if (used_ > 0) {
+      std::fill(entries_.begin(), entries_.end(), Entry{});
+      used_ = 0;
+    }
+  }
+
   void insert(uintptr_t id, int64_t number) {
     if (2 * ++used_ > entries_.size()) {
       auto old = std::move(entries_);
@@ -105,25 +113,37 @@ class Numbers {
     entries_[at] = entry;
   }
 
-  std::vector<Entry> entries_ = std::vector<Entry>(256);
+  std::vector<Entry> entries_ = std::vector<Entry>(2048);
   size_t used_ = 0;
 };
 
-// From array id to slot, for one walk. An open table whose entries carry the walk's number, so that a new walk starts
-// empty without clearing anything.
+// From array id to slot, for one walk. Most walks meet a handful of arrays, which are found by looking at each; the rest
+// of a longer one goes into an open table whose entries carry the walk's number, so that a new walk starts empty
+// without clearing anything.
 class Slots {
  public:
   void start() {
-    if (++walk_ == 0) {
-      entries_.assign(entries_.size(), Entry{});
-      walk_ = 1;
+    near_used_ = 0;
+    if (far_used_ > 0) {
+      far_used_ = 0;
+      if (++walk_ == 0) {
+        far_.assign(far_.size(), Far{});
+        walk_ = 1;
+      }
     }
-    used_ = 0;
   }
 
   const Slot* find(uintptr_t id) const {
+    for (size_t i = 0; i < near_used_; ++i) {
+      if (near_[i].id == id) {
+        return &near_[i].slot;
+      }
+    }
+    if (far_used_ == 0) {
+      return nullptr;
+    }
     for (auto at = spread(id) & mask();; at = (at + 1) & mask()) {
-      const auto& entry = entries_[at];
+      const auto& entry = far_[at];
       if (entry.walk != walk_) {
         return nullptr;
       }
@@ -134,34 +154,43 @@ class Slots {
   }
 
   void insert(uintptr_t id, Slot slot) {
-    if (2 * ++used_ > entries_.size()) {
+    if (near_used_ < std::size(near_)) {
+      near_[near_used_++] = {id, slot};
+      return;
+    }
+    if (2 * ++far_used_ > far_.size()) {
       grow();
     }
     put(id, slot);
   }
 
  private:
-  struct Entry {
+  struct Near {
+    uintptr_t id;
+    Slot slot;
+  };
+
+  struct Far {
     uintptr_t id = 0;
     uint32_t walk = 0;
     Slot slot = 0;
   };
 
   size_t mask() const {
-    return entries_.size() - 1;
+    return far_.size() - 1;
   }
 
   void put(uintptr_t id, Slot slot) {
     auto at = spread(id) & mask();
-    while (entries_[at].walk == walk_ && entries_[at].id != id) {
+    while (far_[at].walk == walk_ && far_[at].id != id) {
       at = (at + 1) & mask();
     }
-    entries_[at] = {id, walk_, slot};
+    far_[at] = {id, walk_, slot};
   }
 
   void grow() {
-    auto old = std::move(entries_);
-    entries_.assign(2 * old.size(), Entry{});
+    auto old = std::move(far_);
+    far_.assign(2 * old.size(), Far{});
     for (const auto& entry : old) {
       if (entry.walk == walk_) {
         put(entry.id, entry.slot);
@@ -169,9 +198,11 @@ class Slots {
     }
   }
 
-  std::vector<Entry> entries_ = std::vector<Entry>(64);
-  uint32_t walk_ = 0;
-  size_t used_ = 0;
+  Near near_[12];
+  size_t near_used_ = 0;
+  std::vector<Far> far_ = std::vector<Far>(64);
+  uint32_t walk_ = 1;
+  size_t far_used_ = 0;
 };
 
 struct Step {
@@ -191,10 +222,11 @@ struct Output {
 
 // One small program of a book, by its ranges of the book's flat lists.
 struct Program {
-  size_t numbers;
-  size_t leaves;
-  size_t steps;
-  size_t outputs;
+  uint32_t numbers;
+  uint32_t leaves;
+  uint32_t steps;
+  uint32_t outputs;
+  uint32_t results;
   uint32_t boundary_num;
   uint32_t leaves_num;
   uint32_t steps_num;
@@ -218,8 +250,9 @@ struct Scratch {
 // Many programs in flat lists, since one is written for every observed call.
 struct Book {
   Scratch scratch;
-  // The arrays that a walk stops at.
+  // The arrays that a walk stops at, and what keeps their ids from being given to others.
   Numbers known;
+  std::vector<std::weak_ptr<void>> tokens;
   std::vector<Program> programs;
   // For each program the numbers of its boundary.
   std::vector<int64_t> numbers;
@@ -230,7 +263,6 @@ struct Book {
   std::vector<int32_t> extents;
   // For each program the slots of its results.
   std::vector<Slot> results;
-  std::vector<size_t> first_result;
 };
 
 Book& book(mlx_subgraph graph) {
@@ -270,7 +302,16 @@ class Writer {
         slots_(book.scratch.slots),
         stack_(book.scratch.stack),
         gathered_(book.scratch.gathered),
-        program_{book.numbers.size(), book.leaves.size(), book.steps.size(), book.outputs.size(), 0, 0, 0, 0},
+        program_{
+            place_in(book.numbers),
+            place_in(book.leaves),
+            place_in(book.steps),
+            place_in(book.outputs),
+            place_in(book.results),
+            0,
+            0,
+            0,
+            0},
         first_input_(book.inputs.size()) {
     slots_.start();
     stack_.clear();
@@ -347,7 +388,7 @@ class Writer {
     const auto n = a.inputs().size();
     const auto first = gathered_.end() - static_cast<std::ptrdiff_t>(n);
     if (const auto* slot = slots_.find(a.id())) {
-      gathered_.erase(first, gathered_.end());
+      gathered_.resize(gathered_.size() - n);
       return *slot;
     }
     book_.steps.push_back({
@@ -357,8 +398,10 @@ class Writer {
         static_cast<uint32_t>(n),
         static_cast<uint32_t>(a.siblings().size() + 1),
     });
-    book_.inputs.insert(book_.inputs.end(), first, gathered_.end());
-    gathered_.erase(first, gathered_.end());
+    for (auto slot = first; slot != gathered_.end(); ++slot) {
+      book_.inputs.push_back(*slot);
+    }
+    gathered_.resize(gathered_.size() - n);
     Slot own = 0;
     auto add = [&](const mx::array& output) {
       const auto slot = kStep | static_cast<Slot>(book_.outputs.size() - program_.outputs);
@@ -372,7 +415,9 @@ class Writer {
       }
       const auto& shape = output.shape();
       book_.outputs.push_back({place_in(book_.extents), static_cast<uint32_t>(shape.size()), output.dtype()});
-      book_.extents.insert(book_.extents.end(), shape.begin(), shape.end());
+      for (auto extent : shape) {
+        book_.extents.push_back(extent);
+      }
     };
     if (a.siblings().empty()) {
       add(a);
@@ -401,7 +446,6 @@ class Writer {
     for (auto i = first_input_; i < book_.inputs.size(); ++i) {
       book_.inputs[i] = moved(book_.inputs[i]);
     }
-    book_.first_result.push_back(book_.results.size());
     for (size_t i = 0; i < n; ++i) {
       book_.results.push_back(moved(*slots_.find(get(results[i]).id())));
     }
@@ -578,15 +622,41 @@ extern "C" void mlx_graph_subgraph_free(mlx_subgraph graph) {
 }
 
 extern "C" mlx_subgraph_book mlx_graph_book_new(void) {
-  return {new Book};
+  // Room for a small model from the start: growing step by step copies what is there each time.
+  auto made = new Book;
+  made->tokens.reserve(512);
+  made->programs.reserve(512);
+  made->numbers.reserve(1024);
+  made->leaves.reserve(128);
+  made->steps.reserve(512);
+  made->inputs.reserve(1024);
+  made->outputs.reserve(512);
+  made->extents.reserve(2048);
+  made->results.reserve(512);
+  return {made};
 }
 
 extern "C" void mlx_graph_book_free(mlx_subgraph_book b) {
   delete static_cast<Book*>(b.ctx);
 }
 
-extern "C" void mlx_graph_book_know(mlx_subgraph_book b, mlx_array a, int64_t number) {
-  static_cast<Book*>(b.ctx)->known.insert(get(a).id(), number);
+extern "C" void mlx_graph_book_know(
+    mlx_graph_known_array* res,
+    mlx_subgraph_book b,
+    mlx_array handle,
+    int64_t number,
+    bool share) {
+  auto& pages = *static_cast<Book*>(b.ctx);
+  const auto& a = get(handle);
+  pages.known.insert(a.id(), number);
+  pages.tokens.emplace_back(*static_cast<const std::shared_ptr<void>*>(handle.ctx));
+  *res = {
+      a.shape().data(),
+      a.ndim(),
+      mlx_dtype_to_c(a.dtype()),
+      a.has_primitive(),
+      mlx_array{share ? new mx::array(a) : nullptr},
+  };
 }
 
 extern "C" int64_t mlx_graph_book_number(mlx_subgraph_book b, mlx_array a) {
@@ -594,7 +664,21 @@ extern "C" int64_t mlx_graph_book_number(mlx_subgraph_book b, mlx_array a) {
 }
 
 extern "C" void mlx_graph_book_forget(mlx_subgraph_book b) {
-  static_cast<Book*>(b.ctx)->known = Numbers();
+  static_cast<Book*>(b.ctx)->known.clear();
+  static_cast<Book*>(b.ctx)->tokens.clear();
+}
+
+extern "C" void mlx_graph_book_clear(mlx_subgraph_book b) {
+  mlx_graph_book_forget(b);
+  auto& pages = *static_cast<Book*>(b.ctx);
+  pages.programs.clear();
+  pages.numbers.clear();
+  pages.leaves.clear();
+  pages.steps.clear();
+  pages.inputs.clear();
+  pages.outputs.clear();
+  pages.extents.clear();
+  pages.results.clear();
 }
 
 extern "C" int mlx_graph_book_add(
@@ -646,7 +730,7 @@ extern "C" size_t mlx_graph_step_inputs(mlx_subgraph graph, size_t step, const u
 }
 
 extern "C" size_t mlx_graph_results(mlx_subgraph graph, const uint32_t** results) {
-  *results = book(graph).results.data() + book(graph).first_result[graph.index];
+  *results = book(graph).results.data() + program(graph).results;
   return program(graph).results_num;
 }
 
@@ -708,6 +792,55 @@ extern "C" int mlx_graph_replay(
 
 extern "C" int mlx_graph_evaluate(mlx_vector_array list) {
   return guarded([&] { mx::eval(mlx_vector_array_get_(list)); });
+}
+
+// Whether MLX would walk a shape without axes: see the header. The plan of a reduction leaves out axes of fewer than
+// two elements, except where the array lies in rows, or where all of it is reduced and lies together.
+static bool endless(const mx::array& a) {
+  const auto* reduce = dynamic_cast<const mx::Reduce*>(&a.primitive());
+  if (!reduce) {
+    return false;
+  }
+  if (a.primitive().device() != mx::Device::cpu || a.size() == 0 || a.inputs().size() != 1) {
+    return false;
+  }
+  auto in = a.inputs()[0];
+  if (in.size() != 0) {
+    return false;
+  }
+  mx::eval({in});
+  const bool whole = reduce->state().second.size() == in.ndim() && in.flags().contiguous && in.data_size() == 0;
+  return !whole && !in.flags().row_contiguous;
+}
+
+extern "C" int mlx_graph_endless(bool* res, mlx_vector_array list) {
+  return guarded([&] {
+    *res = false;
+    // In an order in which each array follows what it reads, so that evaluating what a reduction reads is safe.
+    std::unordered_set<uintptr_t> seen;
+    std::vector<std::pair<mx::array, size_t>> stack;
+    for (const auto& root : mlx_vector_array_get_(list)) {
+      if (seen.insert(root.id()).second && root.has_primitive()) {
+        stack.push_back({root, 0});
+      }
+      while (!stack.empty()) {
+        auto& [a, next] = stack.back();
+        // What is evaluated has let go of its inputs.
+        if (a.has_primitive() && next < a.inputs().size()) {
+          auto input = a.inputs()[next++];
+          if (seen.insert(input.id()).second && input.has_primitive()) {
+            stack.push_back({std::move(input), 0});
+          }
+          continue;
+        }
+        if (a.has_primitive() && endless(a)) {
+          *res = true;
+          return;
+        }
+        stack.pop_back();
+      }
+    }
+  });
 }
 
 template <typename Known>

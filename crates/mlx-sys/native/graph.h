@@ -71,13 +71,30 @@ typedef struct mlx_subgraph_book_ {
 } mlx_subgraph_book;
 mlx_subgraph_book mlx_graph_book_new(void);
 void mlx_graph_book_free(mlx_subgraph_book book);
-/* From here on walks stop at the array, under a number that is not negative. Whoever says so keeps the array's id
- * from being given to another one (see tokens). */
-void mlx_graph_book_know(mlx_subgraph_book book, mlx_array a, int64_t number);
+/* From here on walks stop at the array, under a number that is not negative; the book holds a token of it, so that no
+ * other array gets its id. What is asked of every array that becomes known is answered at once. */
+typedef struct mlx_graph_known_array_ {
+  /* Borrows from the array. */
+  const int* shape;
+  size_t dimensions;
+  mlx_dtype dtype;
+  /* Whether an unevaluated computation stands behind it. */
+  bool has_primitive;
+  /* A handle of its own, to be freed by the caller; empty if it was not asked for. */
+  mlx_array shared;
+} mlx_graph_known_array;
+void mlx_graph_book_know(
+    mlx_graph_known_array* res,
+    mlx_subgraph_book book,
+    mlx_array a,
+    int64_t number,
+    bool share);
 /* The number of a known array, or a negative number; also for an empty handle. */
 int64_t mlx_graph_book_number(mlx_subgraph_book book, mlx_array a);
 /* No array is known any more; the programs stay. */
 void mlx_graph_book_forget(mlx_subgraph_book book);
+/* Nothing is left but the memory, for a book to come. */
+void mlx_graph_book_clear(mlx_subgraph_book book);
 int mlx_graph_book_add(
     mlx_subgraph* res,
     mlx_subgraph_book book,
@@ -99,6 +116,11 @@ int mlx_graph_replay(mlx_vector_array* res, mlx_subgraph graph, const mlx_array*
 
 /* Evaluates all arrays of a list. After a failure none of them may be read. */
 int mlx_graph_evaluate(mlx_vector_array list);
+
+/* Whether evaluating the arrays of a list would meet a reduction that MLX's CPU backend may never end: over nothing but
+ * empty axes of an array that does not lie in rows, it walks a shape without axes, past its end. What such a reduction
+ * reads is evaluated, since only then its layout is known. */
+int mlx_graph_endless(bool* res, mlx_vector_array list);
 
 /* The numbers of the known arrays that stand behind an array. The walk stops at known arrays; each array met on
  * the way that is not known and has a primitive is given to `visit` (may be null). `found` gets at most

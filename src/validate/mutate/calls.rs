@@ -29,7 +29,7 @@ pub(super) fn freeze(trace: &mut Trace, at: CallId) -> Option<Touched> {
         return None;
     }
     for value in &values {
-        trace.values[value.index()].origin = Origin::Constant;
+        trace.tables.values[value.index()].origin = Origin::Constant;
     }
     remove(trace, at);
     Some(Touched {
@@ -41,8 +41,8 @@ pub(super) fn freeze(trace: &mut Trace, at: CallId) -> Option<Touched> {
 
 /// Takes a call out; all that names a later call names it by its new number.
 fn remove(trace: &mut Trace, at: CallId) {
-    trace.calls.remove(at.index());
-    for value in &mut trace.values {
+    trace.tables.calls.remove(at.index());
+    for value in &mut trace.tables.values {
         if let Origin::Result { call, .. } = &mut value.origin {
             if *call > at {
                 call.0 -= 1;

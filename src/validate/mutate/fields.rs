@@ -45,7 +45,7 @@ type Alter = fn(&mut Trace, usize) -> bool;
 /// Each field, and how it is altered; false where the value or call at the place offers nothing.
 const OF_VALUES: &[(&str, Alter)] = &[
     ("value.origin", |trace, place| {
-        let origin = &mut trace.values[place].origin;
+        let origin = &mut trace.tables.values[place].origin;
         *origin = match origin {
             Origin::Constant => Origin::Unwrapped,
             _ => Origin::Constant,
@@ -53,7 +53,7 @@ const OF_VALUES: &[(&str, Alter)] = &[
         true
     }),
     ("value.origin.call", |trace, place| {
-        match &mut trace.values[place].origin {
+        match &mut trace.tables.values[place].origin {
             Origin::Result { call, .. } => {
                 call.0 = call.0.wrapping_add(1);
                 true
@@ -62,7 +62,7 @@ const OF_VALUES: &[(&str, Alter)] = &[
         }
     }),
     ("value.origin.index", |trace, place| {
-        match &mut trace.values[place].origin {
+        match &mut trace.tables.values[place].origin {
             Origin::Result { index, .. } => {
                 *index += 1;
                 true
@@ -71,11 +71,11 @@ const OF_VALUES: &[(&str, Alter)] = &[
         }
     }),
     ("value.shape", |trace, place| {
-        trace.values[place].shape.push(1);
+        trace.tables.values[place].shape.push(1);
         true
     }),
     ("value.dtype", |trace, place| {
-        let dtype = &mut trace.values[place].dtype;
+        let dtype = &mut trace.tables.values[place].dtype;
         *dtype = match dtype {
             Dtype::Float64 => Dtype::Float32,
             _ => Dtype::Float64,
@@ -83,7 +83,7 @@ const OF_VALUES: &[(&str, Alter)] = &[
         true
     }),
     ("value.payload (a bit)", |trace, place| {
-        let Some(payload) = trace.values[place].payload.clone() else {
+        let Some(payload) = trace.tables.values[place].payload.clone() else {
             return false;
         };
         let mut memory = graph::span(&payload).unwrap();
@@ -91,21 +91,21 @@ const OF_VALUES: &[(&str, Alter)] = &[
             return false;
         };
         *byte ^= 0x40;
-        trace.values[place].payload = Some(graph::respan(&payload, &memory).unwrap());
+        trace.tables.values[place].payload = Some(graph::respan(&payload, &memory).unwrap());
         true
     }),
     ("value.payload (gone)", |trace, place| {
-        trace.values[place].payload.take().is_some()
+        trace.tables.values[place].payload.take().is_some()
     }),
     ("value.had_producer", |trace, place| {
-        trace.values[place].had_producer ^= true;
+        trace.tables.values[place].had_producer ^= true;
         true
     }),
 ];
 
 const OF_CALLS: &[(&str, Alter)] = &[
     ("call.function", |trace, place| {
-        let call = &mut trace.calls[place];
+        let call = &mut trace.tables.calls[place];
         let other = match call.function.name {
             "mlx_add" => "mlx_subtract",
             "mlx_subtract" => "mlx_add",
@@ -117,12 +117,12 @@ const OF_CALLS: &[(&str, Alter)] = &[
         true
     }),
     ("call.arguments (an operand)", |trace, place| {
-        let end = trace.calls[place].results[0].0;
-        let mut arguments = trace.calls[place].arguments.iter_mut();
+        let end = trace.tables.calls[place].results[0].0;
+        let mut arguments = trace.tables.calls[place].arguments.iter_mut();
         let operand = arguments.find_map(|argument| argument.operands_mut().first_mut());
         match operand {
             // Any earlier value, whatever its kind; an index of an unknown value would be read as it is.
-            Some(operand) if end > 1 && trace.values[operand.index()].dtype == Dtype::Float32 => {
+            Some(operand) if end > 1 && trace.tables.values[operand.index()].dtype == Dtype::Float32 => {
                 operand.0 = if operand.0 == 0 { 1 } else { 0 };
                 true
             }
@@ -139,32 +139,32 @@ const OF_CALLS: &[(&str, Alter)] = &[
         stream(trace, place, |key| key.device = raw::mlx_device_type__MLX_GPU)
     }),
     ("call.results (gone)", |trace, place| {
-        trace.calls[place].results.pop().is_some()
+        trace.tables.calls[place].results.pop().is_some()
     }),
     ("call.results (another)", |trace, place| {
-        trace.calls[place].results[0] = ValueId(0);
+        trace.tables.calls[place].results[0] = ValueId(0);
         true
     }),
     ("call.page (gone)", |trace, place| {
-        trace.calls[place].page.take().is_some()
+        trace.tables.calls[place].page.take().is_some()
     }),
     ("call.page (another's)", |trace, place| {
-        let other = trace.calls[(place + 1) % trace.calls.len()].page;
-        let own = std::mem::replace(&mut trace.calls[place].page, other);
+        let other = trace.tables.calls[(place + 1) % trace.tables.calls.len()].page;
+        let own = std::mem::replace(&mut trace.tables.calls[place].page, other);
         own != other
     }),
     ("call.captured", |trace, place| {
-        trace.calls[place].captured.push(ValueId(0));
+        trace.tables.calls[place].captured.push(ValueId(0));
         true
     }),
     ("call.scope", |trace, place| {
-        trace.calls[place].scope = None;
+        trace.tables.calls[place].scope = None;
         true
     }),
 ];
 
 fn stream(trace: &mut Trace, place: usize, change: fn(&mut StreamKey)) -> bool {
-    let mut arguments = trace.calls[place].arguments.iter_mut();
+    let mut arguments = trace.tables.calls[place].arguments.iter_mut();
     match arguments.find_map(|argument| match argument {
         Recorded::Stream(key) => Some(key),
         _ => None,
@@ -201,8 +201,8 @@ fn every_field_altered_once_is_rejected_with_a_reason_or_proven_equivalent() {
     let status = validate(&trace);
     assert_eq!(status.state(), State::Passed, "{status}");
     let mut table: BTreeMap<(&str, String), usize> = BTreeMap::new();
-    let values = OF_VALUES.iter().map(|field| (field, trace.values.len()));
-    let calls = OF_CALLS.iter().map(|field| (field, trace.calls.len()));
+    let values = OF_VALUES.iter().map(|field| (field, trace.tables.values.len()));
+    let calls = OF_CALLS.iter().map(|field| (field, trace.tables.calls.len()));
     let all: Vec<_> = values.chain(calls).collect();
     for ((name, alter), places) in all {
         for place in 0..places {

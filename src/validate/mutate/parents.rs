@@ -22,7 +22,7 @@ fn get(trace: &Trace, at: CallId, (argument, place): (usize, usize)) -> ValueId 
 }
 
 fn set(trace: &mut Trace, at: CallId, (argument, place): (usize, usize), value: ValueId) {
-    trace.calls[at.index()].arguments[argument].operands_mut()[place] = value;
+    trace.tables.calls[at.index()].arguments[argument].operands_mut()[place] = value;
 }
 
 /// Exchanges the first two operands that differ.
@@ -53,12 +53,12 @@ pub(super) fn replace(trace: &mut Trace, at: CallId) -> Option<Touched> {
 
 /// Takes one operand away; of a closure, one that it read beside its arguments.
 pub(super) fn drop_parent(trace: &mut Trace, at: CallId) -> Option<Touched> {
-    if trace.calls[at.index()].captured.pop().is_some() {
+    if trace.tables.calls[at.index()].captured.pop().is_some() {
         return Some(Touched::call(at));
     }
     let places = places(trace, at);
     let (argument, place) = *places.get(at.index() % places.len().max(1))?;
-    match &mut trace.calls[at.index()].arguments[argument] {
+    match &mut trace.tables.calls[at.index()].arguments[argument] {
         Recorded::Arrays(values) => {
             values.remove(place);
         }
@@ -74,7 +74,7 @@ pub(super) fn invent(trace: &mut Trace, at: CallId) -> Option<Touched> {
         .rev()
         .map(ValueId)
         .find(|value| !trace.call(at).operands().any(|operand| operand == *value))?;
-    let call = &mut trace.calls[at.index()];
+    let call = &mut trace.tables.calls[at.index()];
     let list = call.arguments.iter_mut().find_map(|argument| match argument {
         Recorded::Arrays(values) => Some(values),
         _ => None,

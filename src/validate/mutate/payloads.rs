@@ -21,7 +21,7 @@ pub(super) fn stale(trace: &mut Trace, at: CallId) -> Option<Touched> {
             )
         })?;
     let payload = trace.value(other).payload()?.clone();
-    trace.values[result.index()].payload = Some(payload);
+    trace.tables.values[result.index()].payload = Some(payload);
     Some(Touched::value(result))
 }
 
@@ -41,7 +41,7 @@ pub(super) fn flip_bit(trace: &mut Trace, at: CallId) -> Result<Option<Touched>,
         memory[place] ^= 1;
         let changed: Array = graph::respan(payload, &memory)?;
         if !graph::compare(payload, &changed)?.is_none() {
-            trace.values[result.index()].payload = Some(changed);
+            trace.tables.values[result.index()].payload = Some(changed);
             return Ok(Some(Touched::value(result)));
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn flip_bit(trace: &mut Trace, at: CallId) -> Result<Option<Touched>,
 /// Records another element type.
 pub(super) fn change_dtype(trace: &mut Trace, at: CallId) -> Option<Touched> {
     let result = own_result(trace, at)?;
-    let dtype = &mut trace.values[result.index()].dtype;
+    let dtype = &mut trace.tables.values[result.index()].dtype;
     *dtype = match dtype {
         Dtype::Float32 => Dtype::Float16,
         Dtype::Int32 => Dtype::Uint32,

@@ -13,9 +13,9 @@ pub(super) fn reorder(trace: &mut Trace, at: CallId) -> Option<Touched> {
     if !is_own(trace, at, one) || !is_own(trace, at, other) {
         return None;
     }
-    trace.calls[at.index()].results.swap(0, 1);
+    trace.tables.calls[at.index()].results.swap(0, 1);
     for (value, index) in [(other, 0), (one, 1)] {
-        trace.values[value.index()].origin = Origin::Result { call: at, index };
+        trace.tables.values[value.index()].origin = Origin::Result { call: at, index };
     }
     Some(Touched {
         calls: vec![at],
@@ -37,8 +37,8 @@ pub(super) fn lose_alias(trace: &mut Trace, at: CallId) -> Option<Touched> {
         call: at,
         index: place as u32,
     };
-    let id = ValueId(trace.values.len() as u32);
-    trace.values.push(value);
-    trace.calls[at.index()].results[place] = id;
+    let id = ValueId(trace.tables.values.len() as u32);
+    trace.tables.values.push(value);
+    trace.tables.calls[at.index()].results[place] = id;
     Some(Touched::call(at))
 }

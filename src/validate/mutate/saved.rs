@@ -12,15 +12,15 @@ pub(super) struct Saved {
 impl Saved {
     pub(super) fn of(trace: &Trace) -> Self {
         Self {
-            values: trace.values.clone(),
-            calls: trace.calls.clone(),
+            values: trace.tables.values.clone(),
+            calls: trace.tables.calls.clone(),
             evaluations: trace.evaluations.clone(),
         }
     }
 
     pub(super) fn restore(self, trace: &mut Trace) {
-        trace.values = self.values;
-        trace.calls = self.calls;
+        trace.tables.values = self.values;
+        trace.tables.calls = self.calls;
         trace.evaluations = self.evaluations;
     }
 }

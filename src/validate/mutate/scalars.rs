@@ -19,7 +19,7 @@ const UNCHECKED: &[&str] = &[
 
 /// Changes one argument; which, goes by the call's number.
 pub(super) fn change(trace: &mut Trace, at: CallId) -> Option<Touched> {
-    let call = &mut trace.calls[at.index()];
+    let call = &mut trace.tables.calls[at.index()];
     let name = call.function.name;
     if UNCHECKED.iter().any(|part| name.contains(part)) {
         return None;
