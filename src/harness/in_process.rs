@@ -157,7 +157,7 @@ fn seen(trace: &Trace, values: &[Data]) -> Seen {
     let outputs = trace.outputs().iter().zip(values);
     let parameters = trace.parameters().iter().filter_map(|(address, value)| {
         let data = data_of(trace.value(*value).payload()?).ok()?;
-        Some((address.clone(), spec(*value, data)?))
+        Some((address.to_string(), spec(*value, data)?))
     });
     Seen {
         outputs: outputs
