@@ -177,6 +177,24 @@ impl Takes {
     }
 }
 
+/// The function that a method or an operator of arrays stands for: `array.sum` is `sum`, `operator.sub` is `subtract`.
+pub fn stands_for(name: &str) -> &str {
+    match name {
+        "operator.add" | "operator.add_assign" => "add",
+        "operator.sub" | "operator.sub_assign" => "subtract",
+        "operator.mul" | "operator.mul_assign" => "multiply",
+        "operator.div" | "operator.div_assign" => "divide",
+        "operator.rem" | "operator.rem_assign" => "remainder",
+        "operator.pow" => "power",
+        "operator.neg" => "negative",
+        "operator.not" => "logical_not",
+        other => other
+            .strip_prefix("array.")
+            .or_else(|| other.strip_prefix("operator."))
+            .unwrap_or(other),
+    }
+}
+
 impl Names {
     /// The layer of this name.
     pub fn layer(&self, name: &str) -> Option<&'static Signature> {

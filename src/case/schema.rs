@@ -22,6 +22,10 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields, default)]
 #[schemars(title = "mlx-assay case")]
 pub struct CaseFile {
+    /// What a reader should know; nothing is judged by it.
+    pub note: Option<String>,
+    /// Where the case comes from: a page, an issue, a field case.
+    pub source: Option<String>,
     /// Ids of the capabilities that this case gives evidence for.
     pub covers: Vec<String>,
     /// Where all random draws begin: fills and layers' parameters. 0 if left out.

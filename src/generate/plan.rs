@@ -66,19 +66,6 @@ impl Subject {
     }
 }
 
-/// The function that a method or an operator is a form of.
-pub fn base(name: &str) -> &str {
-    match name {
-        "operator.add" | "operator.add_assign" => "add",
-        "operator.sub" | "operator.sub_assign" => "subtract",
-        "operator.mul" | "operator.mul_assign" => "multiply",
-        "operator.div" | "operator.div_assign" => "divide",
-        "operator.rem" | "operator.rem_assign" => "remainder",
-        "operator.pow" => "power",
-        method => method.strip_prefix("array.").unwrap_or(method),
-    }
-}
-
 /// What is computed, over what: the part of the file that asking does not change.
 pub fn head(subject: &Subject) -> String {
     let recipe = subject.recipe();

@@ -1,7 +1,7 @@
 //! What a function or a layer is asked, as fragments of YAML.
 
 use super::recipes::{FUNCTIONS, LAYERS};
-use crate::case::names::{Signature, Takes};
+use crate::case::names::{stands_for, Signature, Takes};
 
 /// What a function or a layer is asked. Of each list the first item is the usual one; the others are asked with
 /// everything else at its usual.
@@ -57,7 +57,7 @@ const THREE: &[&str] = &[
 /// What a function is asked: by its own recipe, or by the recipe of the function that it is a form of, or by the arrays
 /// that it takes.
 pub fn function(signature: &Signature) -> Recipe {
-    let base = super::plan::base(signature.name);
+    let base = stands_for(signature.name);
     let named = |wanted: &str| FUNCTIONS.iter().find(|(names, _)| names.contains(&wanted));
     let found = named(signature.name).or_else(|| named(base));
     filled(found.map(|(_, recipe)| *recipe).unwrap_or_default(), signature)

@@ -20,6 +20,7 @@ use crate::capture::{
 use crate::case::cell::{Cell, Program, Step};
 use crate::case::data::{ArraySpec, Input};
 use crate::case::fill::nudged;
+use crate::case::names::stands_for;
 use crate::case::schema::{Payloads, Unwrapped};
 use crate::case::value::Value;
 
@@ -290,7 +291,8 @@ impl<'a> Model<'a> {
         })?;
         let arguments: BTreeMap<&'static str, Value> =
             step.arguments.bind(&function.signature).map_err(wrong)?;
-        function_scope(&step.callee, || {
+        // Operators and methods are recorded as the function they stand for.
+        function_scope(stands_for(&step.callee), || {
             (function.call)(&Bound::new(&step.callee, &arguments, values))
         })
     }

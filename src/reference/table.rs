@@ -8,6 +8,7 @@ use super::{
     activation, conv, elementwise as each, factory, fft, fused, layer, linalg, loss, optimizer, order,
     product, quantize, random, reduce, scatter, shape,
 };
+use crate::case::names::stands_for;
 use fft::{Real, Way};
 use num_complex::Complex64 as C;
 
@@ -473,15 +474,7 @@ rows! {
 pub(super) fn row(name: &str) -> Option<&'static Row> {
     let exact = ROWS.iter().find(|row| row.name == name);
     exact.or_else(|| {
-        let function = match name {
-            "operator.add" | "operator.add_assign" => "add",
-            "operator.sub" | "operator.sub_assign" => "subtract",
-            "operator.mul" | "operator.mul_assign" => "multiply",
-            "operator.div" | "operator.div_assign" => "divide",
-            "operator.rem" | "operator.rem_assign" => "remainder",
-            "operator.pow" => "power",
-            method => method.strip_prefix("array.")?,
-        };
+        let function = stands_for(name);
         ROWS.iter().find(|row| row.name == function)
     })
 }

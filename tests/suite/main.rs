@@ -5,6 +5,7 @@
 mod block;
 mod cases;
 mod commands;
+mod generate;
 mod grammar;
 mod messages;
 mod names;

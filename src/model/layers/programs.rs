@@ -1,7 +1,8 @@
 //! Named Rust models: see `model::programs`.
 
 use super::super::programs::{
-    BranchOnItem, EvaluateMidway, InnerLiteral, NormEvaluated, OuterConstant, ReadMidway,
+    BranchOnItem, EvaluateMidway, InnerLiteral, NormEvaluated, OuterConstant, PrintMidway, ReadItem,
+    ReadMidway, ReadSlice, SaveNumpy, SaveSafetensors,
 };
 use super::made::program;
 use super::table::layers;
@@ -12,5 +13,10 @@ layers! {
     inner_literal(x; ; ) => program(InnerLiteral::new());
     norm_evaluated(x; ; ) => program(NormEvaluated::new());
     outer_constant(x; ; ) => program(OuterConstant::new());
+    print_midway(x; ; ) => program(PrintMidway::new());
+    read_item(x; ; ) => program(ReadItem::new());
+    read_slice(x; ; ) => program(ReadSlice::new());
+    save_numpy(x; ; ) => program(SaveNumpy::new());
+    save_safetensors(x; ; ) => program(SaveSafetensors::new());
     read_midway(x; ; ) => program(ReadMidway::new());
 }
