@@ -36,7 +36,11 @@ pub fn generate(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, Cl
     let subjects = wanted(&arguments.families)?;
     let mut unchanged = 0;
     for subject in &subjects {
-        let file = subject.file();
+        let (file, skip) = (subject.file(), subject.recipe().skip);
+        if !skip.is_empty() {
+            say(format_args!("left out: {file} ({skip})\n"));
+            continue;
+        }
         let there = store.path(&file).exists();
         if there && arguments.missing {
             unchanged += 1;

@@ -21,6 +21,8 @@ pub struct Recipe {
     pub views: Views,
     /// What a person must know, or why something is left out.
     pub note: &'static str,
+    /// Why it is not asked at all, if it is not.
+    pub skip: &'static str,
 }
 
 /// Which layouts in memory are asked.

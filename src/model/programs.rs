@@ -163,6 +163,16 @@ program! {
     }
 }
 
+program! {
+    /// Reads an array from a file inside the forward.
+    LoadNumpy => |x, _| {
+        let file = scratch("load.npy");
+        let told = |error: mlx_rs::error::IoError| Exception::custom(error.to_string());
+        Array::from_f32(3.0).save_numpy(&file).map_err(told)?;
+        ops::multiply(x, Array::load_numpy(&file).map_err(told)?)
+    }
+}
+
 /// A file of this thread's own, written over by the next run.
 fn scratch(kind: &str) -> std::path::PathBuf {
     let thread = format!("{:?}", std::thread::current().id());

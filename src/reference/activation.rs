@@ -14,8 +14,17 @@ pub(super) fn sigmoid(x: f64) -> f64 {
     (1.0 + libm::exp(-x)).recip()
 }
 
+/// The larger of two, and NaN if either is.
+pub(super) fn above(x: f64, least: f64) -> f64 {
+    if x.is_nan() {
+        x
+    } else {
+        x.max(least)
+    }
+}
+
 fn softplus(x: f64) -> f64 {
-    x.max(0.0) + libm::log1p(libm::exp(-x.abs()))
+    above(x, 0.0) + libm::log1p(libm::exp(-x.abs()))
 }
 
 /// The function of one number.
@@ -33,7 +42,7 @@ fn with(call: &Call<'_>, setting: &str, default: f64, real: fn(f64, f64) -> f64)
 
 pub(super) fn celu(call: &Call<'_>) -> Result1 {
     with(call, "alpha", 1.0, |x, alpha| {
-        x.max(0.0) + alpha * libm::expm1(x.min(0.0) / alpha)
+        above(x, 0.0) + alpha * libm::expm1(x.min(0.0) / alpha)
     })
 }
 
@@ -48,7 +57,7 @@ pub(super) fn elu(call: &Call<'_>) -> Result1 {
 }
 
 pub(super) fn leaky_relu(call: &Call<'_>) -> Result1 {
-    with(call, "neg_slope", 0.01, |x, slope| x.max(slope * x))
+    with(call, "neg_slope", 0.01, |x, slope| above(x, slope * x))
 }
 
 /// 1 above the threshold, else 0: integers, whatever goes in.

@@ -78,7 +78,11 @@ fn transformed(call: &Call<'_>, axes: &[usize], lengths: Option<Vec<i64>>, way: 
     if x.dtype == DType::Float64 {
         return Err(call.not_covered("float64, which complex64 cannot hold"));
     }
-    let mut y = x.to_complexes();
+    let mut y = match real {
+        // What is transformed as real has no imaginary part, whatever its type.
+        Real::Input => x.to_complexes().mapv(|it| Complex64::new(it.re, 0.0)),
+        Real::Neither | Real::Output => x.to_complexes(),
+    };
     let Some(last) = axes.last().copied() else {
         return Err(call.not_covered("no axes"));
     };

@@ -1,11 +1,13 @@
 //! Layers, composed from references of their parts and the parameters that they were drawn with.
 
-use super::call::Call;
+use super::call::{Call, Relation};
 use super::error::NoReference;
 use super::fused::{over_root_mean_square, standardized};
 use super::product::multiplied;
 use super::promote::{fractional, promoted};
+use super::reduce::{folded, mean, variance};
 use super::tensor::{each_kind, Tensor};
+use crate::vocabulary::{DType, Kind};
 use ndarray::{ArrayD, Axis, Dimension, IxDyn, Slice};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
@@ -112,9 +114,7 @@ pub(super) fn pool(call: &Call<'_>, mean: bool) -> Result1 {
         }
     });
     let dtype = if mean { fractional(x.dtype) } else { x.dtype };
-    Ok(vec![
-        Tensor::floats(crate::vocabulary::DType::Float64, y).cast(dtype)?
-    ])
+    Ok(vec![Tensor::floats(DType::Float64, y).cast(dtype)?])
 }
 
 /// Times the layer's weight, plus its bias, as far as it has them.
@@ -191,12 +191,76 @@ pub(super) fn batch_norm(call: &Call<'_>) -> Result1 {
     })
 }
 
-/// In evaluation the input itself; what is dropped in training is drawn at random.
-pub(super) fn dropout(call: &Call<'_>) -> Result1 {
-    match call.flag("training").unwrap_or(true) && call.float("p") != Some(0.0) {
-        true => Err(call.not_covered("training, in which elements are dropped at random")),
-        false => Ok(vec![call.array("x")?]),
+/// In evaluation the input itself; in training some elements are dropped, whole channels where the layer has axes of
+/// space, and the rest grow by as much.
+pub(super) fn dropout(call: &Call<'_>, found: &[Tensor]) -> Result<Vec<Relation>, NoReference> {
+    let (x, p) = (call.array("x")?, number(call, "p", 0.5));
+    let [found] = found else {
+        return Err(call.not_covered("anything but one result"));
+    };
+    let training = call.flag("training").unwrap_or(true) && p > 0.0;
+    if !training || x.dtype.kind() != Kind::Float {
+        let what = "the input itself".to_owned();
+        return match training {
+            true => Err(call.not_covered("training on what has no fractions")),
+            false => Ok(vec![Relation {
+                what,
+                found: found.clone(),
+                wanted: x,
+            }]),
+        };
     }
+    let (x, y) = (x.to_floats()?, found.to_floats()?);
+    let (mut fits, mut dropped, mut seen) = (true, 0.0, 0.0);
+    for (x, y) in x.iter().zip(&y) {
+        let kept = x / (1.0 - p);
+        fits &= *y == 0.0 || (y - kept).abs() <= 1e-2 * kept.abs();
+        if *x != 0.0 {
+            seen += 1.0;
+            dropped += f64::from(u8::from(*y == 0.0));
+        }
+    }
+    // Draws are one for each element, or one for each channel of each image.
+    let draws = match x.ndim() {
+        0..=3 => seen,
+        rank => (x.shape()[0] * x.shape()[rank - 1]) as f64,
+    };
+    let (share, error) = (dropped / seen, 6.0 * (p * (1.0 - p) / draws).sqrt());
+    let hold = |what: String, holds: bool| Relation {
+        what,
+        found: Tensor::bools(ndarray::arr0(holds).into_dyn()),
+        wanted: Tensor::bools(ndarray::arr0(true).into_dyn()),
+    };
+    Ok(vec![
+        hold("each element 0 or its own over what is kept".to_owned(), fits),
+        hold(
+            format!("{share:.3} dropped, within {error:.3} of {p}"),
+            (share - p).abs() <= error,
+        ),
+    ])
+}
+
+/// What the last normalization of a transformer leaves, since its weights begin as ones and its biases as zeros.
+pub(super) fn transformer(call: &Call<'_>, found: &[Tensor]) -> Result<Vec<Relation>, NoReference> {
+    let [found] = found else {
+        return Err(call.not_covered("anything but one result"));
+    };
+    let y = found.to_floats()?;
+    let last = [y.ndim() - 1];
+    let (means, spreads) = (
+        folded(&y, &last, false, mean),
+        folded(&y, &last, false, |it| variance(it, 0)),
+    );
+    let relation = |what: &str, found: Floats, wanted: f64| Relation {
+        what: what.to_owned(),
+        wanted: Tensor::floats(DType::Float32, Floats::from_elem(found.raw_dim(), wanted)),
+        // The normalization's own smallest addend makes the variance a little less than one.
+        found: Tensor::floats(DType::Float32, found.mapv(|it| (it * 1e3).round() / 1e3)),
+    };
+    Ok(vec![
+        relation("mean of each row", means, 0.0),
+        relation("variance of each row", spreads, 1.0),
+    ])
 }
 
 /// The steps of a sequence, one after another along the axis before the last.

@@ -179,25 +179,22 @@ pub(super) fn norm(call: &Call<'_>, named: bool) -> Result1 {
         other => fractional(other),
     };
     let euclid = |line: &[f64]| line.iter().map(|it| it * it).sum::<f64>().sqrt();
-    let order = call.float("ord");
-    let whole =
-        named || order.is_none() || (axes.len() != 1 && order == Some(2.0) && call.ints("axes").is_none());
+    let order = call.float("ord").or((!named).then_some(2.0));
+
     let norms = match (call.text("ord"), order) {
         (Some("nuc"), _) => return singular_norm(call, &x, keep, |values| values.sum()),
         (Some("fro" | "f"), _) | (None, None) => folded(&magnitudes, &axes, keep, euclid),
         (Some(_), _) => return Err(call.not_covered("this order")),
-        (None, Some(order)) if axes.len() == 1 || (whole && axes.len() < 2) => {
-            folded(&magnitudes, &axes, keep, |line| match order {
-                0.0 => line.iter().filter(|it| **it != 0.0).count() as f64,
-                _ if order == f64::INFINITY => line.iter().copied().fold(0.0, f64::max),
-                _ if order == f64::NEG_INFINITY => line.iter().copied().fold(f64::INFINITY, f64::min),
-                _ => line
-                    .iter()
-                    .map(|it| it.powf(order))
-                    .sum::<f64>()
-                    .powf(1.0 / order),
-            })
-        }
+        (None, Some(order)) if axes.len() == 1 => folded(&magnitudes, &axes, keep, |line| match order {
+            0.0 => line.iter().filter(|it| **it != 0.0).count() as f64,
+            _ if order == f64::INFINITY => line.iter().copied().fold(0.0, f64::max),
+            _ if order == f64::NEG_INFINITY => line.iter().copied().fold(f64::INFINITY, f64::min),
+            _ => line
+                .iter()
+                .map(|it| it.powf(order))
+                .sum::<f64>()
+                .powf(1.0 / order),
+        }),
         (None, Some(order)) if axes.len() == 2 => {
             if order.abs() == 2.0 {
                 return singular_norm(call, &x, keep, |values| {

@@ -106,7 +106,8 @@ pub(super) fn running(
     let (x, axis) = ordered(call)?;
     let reverse = call.flag("reverse").unwrap_or(false);
     let inclusive = call.flag("inclusive").unwrap_or(true);
-    if matches!(x.elements, Elements::Complex(_)) || (keeps_type && !inclusive) {
+    let exclusive_extreme = keeps_type && !inclusive && !matches!(x.elements, Elements::Float(_));
+    if matches!(x.elements, Elements::Complex(_)) || exclusive_extreme {
         return Err(call.not_covered("this form"));
     }
     fn run<A: Copy>(line: &mut [A], start: A, reverse: bool, inclusive: bool, f: impl Fn(A, A) -> A) {

@@ -88,7 +88,8 @@ fn transposed(x: &Floats) -> Floats {
 pub(super) fn quantized_matmul(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
     let (w, dtype) = weights(call)?;
-    let w = if call.flag("transpose").unwrap_or(true) {
+    // mlx-rs turns the weights only where it is asked to.
+    let w = if call.flag("transpose").unwrap_or(false) {
         transposed(&w)
     } else {
         w

@@ -98,7 +98,9 @@ fn written(x: Tensor, places: &[usize], update: &Tensor, mode: Mode) -> Result1 
         (Elements::Bool(x), Elements::Bool(update)) => write(x, places, update, mode),
         (Elements::Int(x), Elements::Int(update)) => write(x, places, update, mode),
         (Elements::Float(x), Elements::Float(update)) => write(x, places, update, mode),
-        (Elements::Complex(x), Elements::Complex(update)) => write(x, places, update, mode),
+        (Elements::Complex(x), Elements::Complex(update)) if !matches!(mode, Mode::Max | Mode::Min) => {
+            write(x, places, update, mode)
+        }
         _ => return Err(NoReference::DType(dtype)),
     }
     Ok(vec![Tensor { dtype, elements }.rounded()])

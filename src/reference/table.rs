@@ -364,7 +364,7 @@ rows! {
     Accumulates "nn.log_softmax" => activation::log_softmax;
     Smooth "nn.mish" => |c| activation::of(c, activation::mish);
     Smooth "nn.prelu" => activation::prelu;
-    Exact "nn.relu" => |c| each::keeping(c, |x| x.max(0), |x| x.max(0.0), None);
+    Exact "nn.relu" => |c| each::keeping(c, |x| x.max(0), |x| activation::above(x, 0.0), None);
     Exact "nn.relu6" => |c| each::keeping(c, |x| x.clamp(0, 6), |x| x.clamp(0.0, 6.0), None);
     Smooth "nn.selu" => |c| activation::of(c, activation::selu);
     Smooth "nn.sigmoid" => |c| activation::of(c, activation::sigmoid);
@@ -425,7 +425,7 @@ rows! {
     Accumulates "layer.log_softmax" => activation::log_softmax;
     Smooth "layer.mish" => |c| activation::of(c, activation::mish);
     Smooth "layer.prelu" => activation::prelu_layer;
-    Exact "layer.relu" => |c| each::keeping(c, |x| x.max(0), |x| x.max(0.0), None);
+    Exact "layer.relu" => |c| each::keeping(c, |x| x.max(0), |x| activation::above(x, 0.0), None);
     Exact "layer.relu6" => |c| each::keeping(c, |x| x.clamp(0, 6), |x| x.clamp(0.0, 6.0), None);
     Smooth "layer.selu" => |c| activation::of(c, activation::selu);
     Smooth "layer.sigmoid" => |c| activation::of(c, activation::sigmoid);
@@ -446,9 +446,9 @@ rows! {
     Accumulates "layer.conv_transpose1d" => |c| conv::layer(c, true);
     Accumulates "layer.conv_transpose2d" => |c| conv::layer(c, true);
     Accumulates "layer.conv_transpose3d" => |c| conv::layer(c, true);
-    Moves "layer.dropout" => layer::dropout;
-    Moves "layer.dropout2d" => layer::dropout;
-    Moves "layer.dropout3d" => layer::dropout;
+    Exact "layer.dropout": "each element is 0 or its own over what is kept; so many are dropped as asked" => layer::dropout;
+    Exact "layer.dropout2d": "each element is 0 or its own over what is kept; so many are dropped as asked" => layer::dropout;
+    Exact "layer.dropout3d": "each element is 0 or its own over what is kept; so many are dropped as asked" => layer::dropout;
     Moves "layer.embedding" => layer::embedding;
     Accumulates "layer.group_norm" => layer::group_norm;
     Accumulates "layer.gru" => layer::gru;
@@ -467,6 +467,7 @@ rows! {
     Accumulates "layer.rnn" => layer::rnn;
     Accumulates "layer.rope" => fused::rope;
     Accumulates "layer.sinusoidal_positional_encoding" => layer::sinusoidal;
+    Accumulates "layer.transformer": "each row has mean 0 and variance 1, as the last normalization leaves it" => layer::transformer;
     Moves "layer.upsample" => layer::upsample;
 }
 

@@ -30,7 +30,10 @@ fn a_second_run_changes_nothing_and_missing_restores_what_was_removed() {
     let before = std::fs::read_to_string(&file).expect("written");
     std::fs::remove_file(&file).expect("removed");
     let restored = assay(root, &["generate", "--missing", FAMILY]);
-    assert!(restored.contains("written: cases/surface/conv/conv1d.yaml"), "{restored}");
+    assert!(
+        restored.contains("written: cases/surface/conv/conv1d.yaml"),
+        "{restored}"
+    );
     assert!(restored.contains("6 of 7 files unchanged"), "{restored}");
     assert_eq!(std::fs::read_to_string(&file).expect("written again"), before);
 }
@@ -66,5 +69,8 @@ fn an_unknown_family_is_named_with_those_that_there_are() {
     let root = tempfile::tempdir().expect("a folder for the test");
     std::fs::create_dir_all(root.path().join("cases")).expect("made");
     let said = assay(root.path(), &["generate", "reduc"]);
-    assert!(said.contains("no family is called `reduc`") && said.contains("did you mean  reduce"), "{said}");
+    assert!(
+        said.contains("no family is called `reduc`") && said.contains("did you mean  reduce"),
+        "{said}"
+    );
 }

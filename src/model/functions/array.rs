@@ -3,10 +3,10 @@
 //! The names are those of the functions behind `array.`, and so are the references.
 
 use mlx_rs::ops::{CountNonzeroOptions, LogCumsumExpOptions, SearchSide, TraceOptions};
+use mlx_rs::Array;
 use mlx_rs::Dtype::Float32;
-use mlx_rs::{Array, Axes};
 
-use super::table::{exception, functions, over, typed};
+use super::table::{chosen, exception, functions, over, typed};
 
 functions! {
     array.abs(x: Array) => x.abs();
@@ -74,8 +74,8 @@ functions! {
             inclusive: inclusive.unwrap_or(default.inclusive),
         })
     };
-    array.count_nonzero(x: Array; axes: Ints, keep_dims: Bool) => x.count_nonzero(CountNonzeroOptions {
-        axes: axes.map_or(Axes::All, Axes::Axes),
+    array.count_nonzero(x: Array; axes: Ints, axis: Int, keep_dims: Bool) => x.count_nonzero(CountNonzeroOptions {
+        axes: chosen(axes, axis),
         keep_dims: keep_dims.unwrap_or(false),
     });
     array.diff(x: Array; n: Int, axis: Int) => x.diff(n.unwrap_or(1), axis.unwrap_or(-1));

@@ -1,9 +1,8 @@
 //! Functions that change the shape, or how elements lie.
 
 use mlx_rs::ops::{self, ContiguousOptions, PadMode, PadWidth};
-use mlx_rs::Axes;
 
-use super::table::{exception, functions};
+use super::table::{chosen, exception, functions};
 
 functions! {
     as_dtype(x: Array, dtype: DType) => x.as_dtype(dtype);
@@ -28,7 +27,7 @@ functions! {
         (None, axis) => ops::expand_dims(&x, axis.unwrap_or(0)),
     };
     flatten(x: Array; start_axis: Int, end_axis: Int) => ops::flatten(&x, start_axis, end_axis);
-    flip(x: Array; axes: Ints) => x.flip(axes.map_or(Axes::All, Axes::Axes));
+    flip(x: Array; axes: Ints, axis: Int) => x.flip(chosen(axes, axis));
     move_axis(x: Array, src: Int, dst: Int) => ops::move_axis(&x, src, dst);
     pad(x: Array, width: Pairs; value: Array, mode: Text) => {
         let width = match &width[..] {

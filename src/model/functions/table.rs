@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use mlx_rs::Array;
+use mlx_rs::{Array, Axes};
 
 use super::super::arguments::Bound;
 use super::super::error::ModelError;
@@ -187,4 +187,13 @@ pub(super) use typed;
 /// An error of mlx-rs's that is no exception, as one.
 pub(super) fn exception(error: impl std::fmt::Display) -> mlx_rs::error::Exception {
     mlx_rs::error::Exception::custom(error.to_string())
+}
+
+/// The axes that a case names: several, one, or all.
+pub(super) fn chosen(axes: Option<Vec<i32>>, axis: Option<i32>) -> Axes {
+    match (axes, axis) {
+        (Some(axes), _) => Axes::Axes(axes),
+        (None, Some(axis)) => Axes::Axis(axis),
+        (None, None) => Axes::All,
+    }
 }

@@ -1,8 +1,8 @@
 //! Named Rust models: see `model::programs`.
 
 use super::super::programs::{
-    BranchOnItem, EvaluateMidway, InnerLiteral, NormEvaluated, OuterConstant, PrintMidway, ReadItem,
-    ReadMidway, ReadSlice, SaveNumpy, SaveSafetensors,
+    BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant, PrintMidway,
+    ReadItem, ReadMidway, ReadSlice, SaveNumpy, SaveSafetensors,
 };
 use super::made::program;
 use super::table::layers;
@@ -11,6 +11,7 @@ layers! {
     branch_on_item(x; ; ) => program(BranchOnItem::new());
     evaluate_midway(x; ; ) => program(EvaluateMidway::new());
     inner_literal(x; ; ) => program(InnerLiteral::new());
+    load_numpy(x; ; ) => program(LoadNumpy::new());
     norm_evaluated(x; ; ) => program(NormEvaluated::new());
     outer_constant(x; ; ) => program(OuterConstant::new());
     print_midway(x; ; ) => program(PrintMidway::new());
