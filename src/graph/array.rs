@@ -73,6 +73,17 @@ pub fn evaluate<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<(), G
     check(status, "evaluating arrays")
 }
 
+/// Has arrays computed meanwhile; [`evaluate`] then waits for them.
+///
+/// # Errors
+///
+/// As [`evaluate`].
+pub fn begin<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<(), GraphError> {
+    // SAFETY: a valid list.
+    let status = with_list(arrays, |list| unsafe { raw::mlx_graph_begin(list) });
+    check(status, "beginning to evaluate arrays")
+}
+
 /// Whether evaluating `arrays` would meet a reduction that MLX may never end: over nothing but empty axes of an array
 /// that does not lie in rows. Only an array without elements leads there.
 ///

@@ -56,6 +56,29 @@ pub fn respan(array: &Array, data: &[u8]) -> Result<Array, GraphError> {
     }
 }
 
+/// An array like an evaluated one in shape, dtype and strides, whose memory, laid out as [`span`] gives it, `change` has
+/// changed.
+///
+/// # Errors
+///
+/// An array that is not evaluated.
+pub fn changed(array: &Array, change: impl FnOnce(&mut [u8])) -> Result<Array, GraphError> {
+    let mut data = std::ptr::null_mut();
+    let mut bytes = 0;
+    // SAFETY: the fresh handle is owned by the array returned, or freed with it on error. The memory is the new array's
+    // own, and nothing else reads or writes it before this returns.
+    unsafe {
+        let mut handle = raw::mlx_array_new();
+        let status = raw::mlx_graph_copy(&mut handle, &mut data, &mut bytes, array.as_ptr());
+        let made = Array::from_ptr(handle);
+        check(status, "copying an array")?;
+        if bytes > 0 {
+            change(std::slice::from_raw_parts_mut(data.cast(), bytes));
+        }
+        Ok(made)
+    }
+}
+
 /// An array from its elements' bytes in row-major order; `None` unless there are as many as shape and dtype say.
 pub fn from_bytes(bytes: &[u8], shape: &[i32], dtype: Dtype) -> Option<Array> {
     let elements: usize = shape

@@ -12,9 +12,9 @@ mod identity;
 mod memory;
 mod subgraph;
 
-pub use array::{borrowed, endless, evaluate, has_producer, is_available, list, share};
-pub use compare::{compare, Difference};
+pub use array::{begin, borrowed, endless, evaluate, has_producer, is_available, list, share};
+pub use compare::{compare, differ, Difference};
 pub use error::GraphError;
 pub use identity::ArrayId;
-pub use memory::{elements, from_bytes, read, respan, span};
+pub use memory::{changed, elements, from_bytes, read, respan, span};
 pub use subgraph::{Ancestors, Book, Known, Page, Step, Subgraph};

@@ -79,27 +79,26 @@ impl Candidate {
         bound: i64,
         array: &Array,
     ) -> Result<Option<Array>, GraphError> {
-        let mut memory = graph::span(array)?;
-        if memory.is_empty() {
+        if array.shape().contains(&0) {
             return Ok(None);
         }
-        let dtype = array.dtype();
-        match self {
-            Self::Reversal => reverse(&mut memory, array.item_size()),
-            Self::Rotation => memory.rotate_left(array.item_size()),
-            Self::Last => repeat_last(&mut memory, array.item_size()),
-            Self::Next => integers(&mut memory, dtype, |x, _| match bound {
+        let (dtype, width) = (array.dtype(), array.item_size());
+        graph::changed(array, |memory| match self {
+            Self::Reversal => reverse(memory, width),
+            Self::Rotation => memory.rotate_left(width),
+            Self::Last => repeat_last(memory, width),
+            Self::Next => integers(memory, dtype, |x| match bound {
                 2.. => (x.rem_euclid(bound) + 1) % bound,
                 _ => x,
             }),
             Self::Noise | Self::Shift | Self::Nan | Self::Fall | Self::Zero | Self::One | Self::Infinity => {
                 match effective(role, dtype) {
-                    Role::Key | Role::Packed => flip_bits(&mut memory, self, salt),
-                    role => change(&mut memory, dtype, role, self, salt),
+                    Role::Key | Role::Packed => flip_bits(memory, self, salt),
+                    role => change(memory, dtype, role, self, salt),
                 }
             }
-        }
-        graph::respan(array, &memory).map(Some)
+        })
+        .map(Some)
     }
 }
 
@@ -130,16 +129,32 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// A number in [0, 1) for the element at `index`; the finalizer of splitmix64 (Steele, Lea, Flood 2014).
-fn hash(index: usize) -> u64 {
-    let mut x = (index as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
+/// Numbers without an order that arrays would share: the linear congruential generator of MMIX (Knuth).
+struct Draws(u64);
 
-fn unit(index: usize) -> f64 {
-    (hash(index) >> 11) as f64 / (1_u64 << 53) as f64
+impl Draws {
+    /// Others for each salt, so that two equal arrays come out different.
+    fn new(salt: usize) -> Self {
+        Self((salt as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    /// The next number's high bits, which are the good ones.
+    #[inline]
+    fn next(&mut self) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 32) as u32
+    }
+
+    /// Two numbers in [0, 1).
+    #[inline]
+    fn units(&mut self) -> (f64, f64) {
+        const STEP: f64 = 1.0 / 65_536.0;
+        let drawn = self.next();
+        (f64::from(drawn >> 16) * STEP, f64::from(drawn & 0xffff) * STEP)
+    }
 }
 
 fn reverse(memory: &mut [u8], width: usize) {
@@ -155,103 +170,115 @@ fn repeat_last(memory: &mut [u8], width: usize) {
 }
 
 fn flip_bits(memory: &mut [u8], candidate: Candidate, salt: usize) {
-    for (index, byte) in memory.iter_mut().enumerate() {
+    let mut draws = Draws::new(salt);
+    for byte in memory.iter_mut() {
         *byte ^= match candidate {
-            Candidate::Noise => hash(index + salt * SALT) as u8 | 1,
+            Candidate::Noise => draws.next() as u8 | 1,
             _ => 0xff,
         };
     }
 }
 
-/// A float perturbed: relative and absolute at once, so that neither zeros nor large numbers stay as they are.
-fn float(x: f64, index: usize, candidate: Candidate) -> f64 {
-    match candidate {
-        Candidate::Noise => x * (1.0 + 0.125 + 0.25 * unit(2 * index)) + 0.0625 + 0.5 * unit(2 * index + 1),
-        Candidate::Nan if index == 0 => f64::NAN,
-        Candidate::Infinity if index == 0 => f64::INFINITY,
-        Candidate::Nan | Candidate::Infinity => x,
-        Candidate::Fall => x - 2.0 * x.abs() - 1.0,
-        Candidate::Zero => 0.0,
-        Candidate::One => 1.0,
-        _ => x * 2.0 + 1.0,
+fn change(memory: &mut [u8], dtype: Dtype, role: Role, candidate: Candidate, salt: usize) {
+    match dtype {
+        Dtype::Bool => {
+            let mut draws = Draws::new(salt);
+            each(memory, |[b]: [u8; 1]| {
+                [match candidate {
+                    Candidate::Noise => b ^ (draws.next() as u8 & 1),
+                    Candidate::Zero => 0,
+                    Candidate::One => 1,
+                    _ => b ^ 1,
+                }]
+            });
+        }
+        Dtype::Float16 => floats(
+            memory,
+            candidate,
+            salt,
+            |b| f16::from_ne_bytes(b).to_f64(),
+            |x| f16::from_f64(x).to_ne_bytes(),
+        ),
+        Dtype::Bfloat16 => floats(
+            memory,
+            candidate,
+            salt,
+            |b| bf16::from_ne_bytes(b).to_f64(),
+            |x| bf16::from_f64(x).to_ne_bytes(),
+        ),
+        Dtype::Float32 | Dtype::Complex64 => {
+            floats(
+                memory,
+                candidate,
+                salt,
+                |b| f64::from(f32::from_ne_bytes(b)),
+                |x| (x as f32).to_ne_bytes(),
+            );
+        }
+        Dtype::Float64 => floats(memory, candidate, salt, f64::from_ne_bytes, f64::to_ne_bytes),
+        _ => {
+            let mut draws = Draws::new(salt);
+            integers(memory, dtype, |x| integer(x, &mut draws, role, candidate));
+        }
     }
 }
 
-/// How far apart the noise of two salts starts; longer than most arrays, and odd.
-const SALT: usize = 1_000_003;
-
-fn change(memory: &mut [u8], dtype: Dtype, role: Role, candidate: Candidate, salt: usize) {
-    // The place of a NaN or an infinity is the element's own.
-    let offset = match candidate {
-        Candidate::Nan | Candidate::Infinity => 0,
-        _ => salt * SALT,
-    };
-    match dtype {
-        Dtype::Bool => each(memory, |[b]: [u8; 1], i| {
-            [match candidate {
-                Candidate::Noise => b ^ (hash(i + offset) as u8 & 1),
-                Candidate::Zero => 0,
-                Candidate::One => 1,
-                _ => b ^ 1,
-            }]
+/// Floats perturbed; noise is relative and absolute at once, so that neither zeros nor large numbers stay as they are.
+fn floats<const N: usize>(
+    memory: &mut [u8],
+    candidate: Candidate,
+    salt: usize,
+    read: impl Fn([u8; N]) -> f64,
+    write: impl Fn(f64) -> [u8; N],
+) {
+    match candidate {
+        Candidate::Noise => {
+            let mut draws = Draws::new(salt);
+            each(memory, |bytes| {
+                let (relative, absolute) = draws.units();
+                write(read(bytes) * (1.125 + 0.25 * relative) + 0.0625 + 0.5 * absolute)
+            });
+        }
+        Candidate::Nan => each(&mut memory[..N], |_| write(f64::NAN)),
+        Candidate::Infinity => each(&mut memory[..N], |_| write(f64::INFINITY)),
+        Candidate::Fall => each(memory, |bytes| {
+            let x = read(bytes);
+            write(x - 2.0 * x.abs() - 1.0)
         }),
-        Dtype::Float16 => {
-            each(memory, |b, i| {
-                f16::from_f64(float(f16::from_ne_bytes(b).to_f64(), i + offset, candidate)).to_ne_bytes()
-            });
-        }
-        Dtype::Bfloat16 => {
-            each(memory, |b, i| {
-                bf16::from_f64(float(bf16::from_ne_bytes(b).to_f64(), i + offset, candidate)).to_ne_bytes()
-            });
-        }
-        Dtype::Float32 | Dtype::Complex64 => {
-            each(memory, |b, i| {
-                (float(f64::from(f32::from_ne_bytes(b)), i + offset, candidate) as f32).to_ne_bytes()
-            });
-        }
-        Dtype::Float64 => each(memory, |b, i| {
-            float(f64::from_ne_bytes(b), i + offset, candidate).to_ne_bytes()
-        }),
-        _ => integers(memory, dtype, |x, i| integer(x, i + offset, role, candidate)),
+        Candidate::Zero => each(memory, |_| write(0.0)),
+        Candidate::One => each(memory, |_| write(1.0)),
+        _ => each(memory, |bytes| write(read(bytes) * 2.0 + 1.0)),
     }
 }
 
 /// Replaces each element of an integer type; other types are left alone.
-fn integers(memory: &mut [u8], dtype: Dtype, f: impl Fn(i64, usize) -> i64) {
+fn integers(memory: &mut [u8], dtype: Dtype, mut f: impl FnMut(i64) -> i64) {
+    macro_rules! of {
+        ($type:ty) => {
+            each(memory, |bytes| {
+                (f(<$type>::from_ne_bytes(bytes) as i64) as $type).to_ne_bytes()
+            })
+        };
+    }
     match dtype {
-        Dtype::Uint8 => each(memory, |b, i| {
-            (f(u8::from_ne_bytes(b).into(), i) as u8).to_ne_bytes()
-        }),
-        Dtype::Uint16 => each(memory, |b, i| {
-            (f(u16::from_ne_bytes(b).into(), i) as u16).to_ne_bytes()
-        }),
-        Dtype::Uint32 => each(memory, |b, i| {
-            (f(u32::from_ne_bytes(b).into(), i) as u32).to_ne_bytes()
-        }),
-        Dtype::Uint64 => each(memory, |b, i| {
-            (f(u64::from_ne_bytes(b) as i64, i) as u64).to_ne_bytes()
-        }),
-        Dtype::Int8 => each(memory, |b, i| {
-            (f(i8::from_ne_bytes(b).into(), i) as i8).to_ne_bytes()
-        }),
-        Dtype::Int16 => each(memory, |b, i| {
-            (f(i16::from_ne_bytes(b).into(), i) as i16).to_ne_bytes()
-        }),
-        Dtype::Int32 => each(memory, |b, i| {
-            (f(i32::from_ne_bytes(b).into(), i) as i32).to_ne_bytes()
-        }),
-        Dtype::Int64 => each(memory, |b, i| f(i64::from_ne_bytes(b), i).to_ne_bytes()),
+        Dtype::Uint8 => of!(u8),
+        Dtype::Uint16 => of!(u16),
+        Dtype::Uint32 => of!(u32),
+        Dtype::Uint64 => of!(u64),
+        Dtype::Int8 => of!(i8),
+        Dtype::Int16 => of!(i16),
+        Dtype::Int32 => of!(i32),
+        Dtype::Int64 => of!(i64),
         _ => {}
     }
 }
 
-fn integer(x: i64, index: usize, role: Role, candidate: Candidate) -> i64 {
+fn integer(x: i64, draws: &mut Draws, role: Role, candidate: Candidate) -> i64 {
     let step = match candidate {
         Candidate::Zero => return 0,
         Candidate::One => return 1,
         Candidate::Fall => -17,
-        Candidate::Noise => 1 + (hash(index) % 3) as i64,
+        Candidate::Noise => 1 + i64::from(draws.next() % 3),
         _ => 17,
     };
     match role {
@@ -262,11 +289,11 @@ fn integer(x: i64, index: usize, role: Role, candidate: Candidate) -> i64 {
 }
 
 /// Replaces each element of `N` bytes.
-fn each<const N: usize>(memory: &mut [u8], f: impl Fn([u8; N], usize) -> [u8; N]) {
-    for (index, element) in memory.chunks_exact_mut(N).enumerate() {
+fn each<const N: usize>(memory: &mut [u8], mut f: impl FnMut([u8; N]) -> [u8; N]) {
+    for element in memory.chunks_exact_mut(N) {
         let mut bytes = [0; N];
         bytes.copy_from_slice(element);
-        element.copy_from_slice(&f(bytes, index));
+        element.copy_from_slice(&f(bytes));
     }
 }
 

@@ -58,8 +58,8 @@ pub struct Proof {
 /// How a call reacted to a perturbed operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reaction {
-    /// So many elements of a result changed.
-    Elements(usize),
+    /// Elements of a result changed.
+    Values,
     /// Something else than elements changed: extents, the type, or whether it runs at all.
     Otherwise,
 }
@@ -287,10 +287,7 @@ impl fmt::Display for Proof {
         )?;
         match self.found {
             None => write!(f, "no candidate changed a result"),
-            Some((candidate, Reaction::Elements(1))) => write!(f, "{candidate} changed 1 element"),
-            Some((candidate, Reaction::Elements(count))) => {
-                write!(f, "{candidate} changed {count} elements")
-            }
+            Some((candidate, Reaction::Values)) => write!(f, "{candidate} changed a result"),
             Some((candidate, Reaction::Otherwise)) => write!(f, "{candidate} changed the kind of result"),
         }
     }

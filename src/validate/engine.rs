@@ -1,6 +1,7 @@
 //! Validation itself: plan, replay in batches, let both routes meet off the record, perturb in rounds, decide, roll
 //! up.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use mlx_rs::Array;
@@ -15,14 +16,11 @@ use super::candidate::Candidate;
 use super::contrast::Contrast;
 use super::coverage;
 use super::decision::{CallDecision, Detail, Operand, Proof, Reaction, Routes};
-use super::replay::{has_function_route, replay, Route, Streams, Substitution};
+use super::flight::{alone, in_flight, Replayed, Replays, BATCH};
+use super::replay::{has_function_route, replay, Route, StandIn, Streams, Substitution};
 use super::roll_up;
 use super::status::{Partial, Status, Work};
 use super::tolerance::Closeness;
-
-/// How many replays are evaluated at once: as fast as all at once, with bounded memory; one by one takes about
-/// twice as long.
-pub(super) const BATCH: usize = 64;
 
 /// Validates a trace on this thread.
 ///
@@ -138,7 +136,7 @@ impl<'a> Engine<'a> {
 
     fn run(&mut self) -> Vec<CallDecision> {
         self.replay_all();
-        self.meet_all();
+        self.step_all();
         self.perturb_all();
         (0..self.plans.len()).map(|plan| self.decide(plan)).collect()
     }
@@ -329,52 +327,64 @@ impl<'a> Engine<'a> {
         });
     }
 
-    /// Both routes off the record: with all operands of a call perturbed at once, each otherwise, function and graph
-    /// must still compute the same. A record that is wrong about a scalar or about the order of the operands may
-    /// give the saved payload all the same (`x - y` where `x = y`, a sum of zeros along another axis); here it parts
-    /// from MLX's graph.
-    fn meet_all(&mut self) {
+    /// Off the record, step by step: one operand more is perturbed each time, and the function must react to it; with all
+    /// of them perturbed, each otherwise, function and graph must still compute the same. A record that is wrong about a
+    /// scalar or about the order of the operands may give the saved payload all the same (`x - y` where `x = y`, a sum
+    /// of zeros along another axis); here it parts from MLX's graph.
+    fn step_all(&mut self) {
         let plans: Vec<usize> = (0..self.plans.len())
             .filter(|plan| {
                 let plan = &self.plans[*plan];
-                plan.verdict.is_none()
-                    && plan.routes.function
-                    && plan.routes.graph
-                    && !plan.operands.is_empty()
+                plan.verdict.is_none() && plan.routes.function && plan.routes.graph
             })
             .collect();
-        for batch in plans.chunks(BATCH / 2) {
-            let mut built = Vec::with_capacity(batch.len());
-            for &plan in batch {
-                if let Some(stand_ins) = self.stand_ins(plan) {
-                    let pair = self.build_both(plan, &stand_ins);
-                    built.push((plan, stand_ins, pair));
-                }
-            }
-            self.work.perturbations += 2 * built.len() as u64;
-            let pending = built
-                .iter()
-                .flat_map(|(_, _, (function, graph))| [function, graph])
-                .filter_map(|route| route.as_ref().ok())
-                .flatten();
-            let evaluated = graph::evaluate(pending);
-            for (plan, stand_ins, (function, graph)) in built {
-                let (function, graph) = match evaluated {
-                    Ok(()) => (function, graph),
-                    // One of the batch failed and MLX does not say which; what is built anew is whole again.
-                    Err(_) => {
-                        let (function, graph) = self.build_both(plan, &stand_ins);
-                        (evaluated_alone(function), evaluated_alone(graph))
-                    }
+        // What stands in, of the calls under way.
+        let stepping: RefCell<HashMap<usize, Vec<(StandIn, Candidate)>>> = RefCell::default();
+        // Most calls have one operand or two, and so two or three replays.
+        in_flight(
+            self,
+            &plans,
+            BATCH / 2,
+            false,
+            |engine, plan| {
+                let stand_ins = engine.stand_ins(*plan);
+                let replays = engine.build_steps(*plan, &stand_ins);
+                stepping.borrow_mut().insert(*plan, stand_ins);
+                replays
+            },
+            |engine, plan, replays, computed| {
+                let stand_ins = stepping.borrow_mut().remove(plan).unwrap_or_default();
+                let replays = match computed {
+                    true => replays,
+                    false => alone(engine.build_steps(*plan, &stand_ins)),
                 };
-                self.judge_meeting(plan, function, graph);
-            }
-        }
+                engine.judge_steps(*plan, &stand_ins, replays);
+            },
+        );
         self.perturbed.clear();
     }
 
-    /// An array for each value that a call reads; `None` where there is nothing to perturb.
-    fn stand_ins(&mut self, plan: usize) -> Option<Vec<(ValueId, Array)>> {
+    /// The function with one operand more perturbed each time, then the graph with all of them.
+    fn build_steps(&mut self, plan: usize, stand_ins: &[(StandIn, Candidate)]) -> Replays {
+        if stand_ins.is_empty() {
+            return Replays::new();
+        }
+        let call = self.call(plan);
+        let places: Vec<StandIn> = stand_ins.iter().map(|(stand_in, _)| stand_in.clone()).collect();
+        let mut build = |route, upto: usize| {
+            let substitution = Substitution::Places(&places[..upto]);
+            replay(self.trace, call, route, &mut self.streams, substitution)
+        };
+        let mut replays: Replays = (1..=places.len())
+            .map(|upto| build(Route::Function, upto))
+            .collect();
+        replays.push(build(Route::Graph, places.len()));
+        self.work.perturbations += replays.len() as u64;
+        replays
+    }
+
+    /// What stands in at each place that can be perturbed; the same at each place of one value.
+    fn stand_ins(&mut self, plan: usize) -> Vec<(StandIn, Candidate)> {
         let call = self.call(plan);
         let mut roles: Vec<(ValueId, Role)> = Vec::new();
         for tried in &self.plans[plan].operands {
@@ -385,40 +395,51 @@ impl<'a> Engine<'a> {
                 None => roles.push((tried.value, tried.role)),
             }
         }
-        let mut stand_ins = Vec::with_capacity(roles.len());
-        for (salt, (value, role)) in roles.into_iter().enumerate() {
-            let dtype = self.trace.value(value).dtype();
-            let candidate = *Candidate::all(role, dtype).first()?;
+        let places: Vec<(Operand, ValueId)> = self.plans[plan]
+            .operands
+            .iter()
+            .map(|tried| (tried.operand, tried.value))
+            .collect();
+        let mut stand_ins = Vec::with_capacity(places.len());
+        for (operand, value) in places {
+            let Some(salt) = roles.iter().position(|(known, _)| *known == value) else {
+                continue;
+            };
+            let role = roles[salt].1;
+            let Some(&candidate) = Candidate::all(role, self.trace.value(value).dtype()).first() else {
+                continue;
+            };
             let key = (value, role, bound(self.trace, call, role), candidate, salt);
-            self.make(key).ok()?;
-            if let Some(array) = &self.perturbed[&key] {
-                stand_ins.push((value, array.clone()));
+            // What cannot be perturbed is left as it is.
+            if self.make(key).is_ok() {
+                if let Some(array) = self.perturbed[&key].clone() {
+                    let stand_in = StandIn {
+                        operand,
+                        value,
+                        array,
+                    };
+                    stand_ins.push((stand_in, candidate));
+                }
             }
         }
-        (!stand_ins.is_empty()).then_some(stand_ins)
+        stand_ins
     }
 
-    fn build_both(&mut self, plan: usize, stand_ins: &[(ValueId, Array)]) -> (Replayed, Replayed) {
-        let call = self.call(plan);
-        let substitution = Substitution::Everywhere(stand_ins);
-        let mut build = |route| replay(self.trace, call, route, &mut self.streams, substitution);
-        (build(Route::Function), build(Route::Graph))
-    }
-
-    fn judge_meeting(&mut self, plan: usize, function: Replayed, graph: Replayed) {
-        let (function, graph) = match (function, graph) {
-            (Ok(function), Ok(graph)) => (function, graph),
-            // What cannot be computed there cannot be computed by either.
-            (Err(_), Err(_)) => return,
-            (Err(message), Ok(_)) | (Ok(_), Err(message)) => {
-                let route = "perturbed";
+    fn judge_steps(&mut self, plan: usize, stand_ins: &[(StandIn, Candidate)], mut replays: Replays) {
+        let graph = replays.pop();
+        let (function, graph) = match (replays.last(), &graph) {
+            (Some(Ok(function)), Some(Ok(graph))) => (function, graph),
+            (Some(Err(message)), Some(Ok(_))) | (Some(Ok(_)), Some(Err(message))) => {
+                let (route, message) = ("perturbed", message.clone());
                 self.plans[plan].verdict =
                     Some((Reason::ReplayMismatch, Detail::ReplayFailed { route, message }));
                 return;
             }
+            // What cannot be computed there cannot be computed by either.
+            _ => return,
         };
         let closeness = self.plans[plan].closeness;
-        for (result, (graph, function)) in graph.iter().zip(&function).enumerate() {
+        for (result, (graph, function)) in graph.iter().zip(function).enumerate() {
             let difference = closeness.compare(graph, function).unwrap_or(Difference::Shape);
             if !difference.is_none() {
                 let contrast = Contrast::of(graph, function, difference);
@@ -427,19 +448,28 @@ impl<'a> Engine<'a> {
                 return;
             }
         }
-        // The only operand needs no second perturbation to show that it matters.
-        let only = match &self.plans[plan].operands[..] {
-            [only] => Candidate::all(only.role, self.trace.value(only.value).dtype())[0],
-            _ => return,
-        };
-        let job = Job {
-            plan,
-            route: Route::Function,
-            perturbed: Some((0, only)),
-        };
-        let outcome = self.compare(job, &function);
-        if let Some(reaction) = reaction(&outcome) {
-            self.plans[plan].operands[0].proof = Some((only, reaction));
+        // Each step against the one before, the first against the record.
+        let recorded: Replayed = self
+            .call(plan)
+            .results()
+            .iter()
+            .map(|result| self.trace.value(*result).payload().cloned())
+            .collect::<Option<Vec<Array>>>()
+            .ok_or_else(|| "a result's payload was not kept".to_string());
+        let mut before = &recorded;
+        for ((stand_in, candidate), step) in stand_ins.iter().zip(&replays) {
+            let found = match (before, step) {
+                (Ok(before), Ok(step)) => reaction_between(before, step),
+                (Ok(_), Err(_)) | (Err(_), Ok(_)) => Some(Reaction::Otherwise),
+                (Err(_), Err(_)) => None,
+            };
+            let tried = self.plans[plan].operands.iter_mut();
+            if let (Some(found), Some(tried)) =
+                (found, tried.into_iter().find(|it| it.operand == stand_in.operand))
+            {
+                tried.proof = Some((*candidate, found));
+            }
+            before = step;
         }
     }
 
@@ -488,28 +518,24 @@ impl<'a> Engine<'a> {
         jobs: &[Job],
         mut judge: impl FnMut(&mut Self, Job, Result<Option<Part>, String>),
     ) {
-        for batch in jobs.chunks(BATCH) {
-            let built: Vec<(Job, Built)> = batch.iter().map(|job| (*job, self.build(*job))).collect();
-            let pending = built
-                .iter()
-                .filter_map(|(_, built)| built.as_ref().ok()?.as_ref())
-                .flatten();
-            let evaluated = match self.guarded && graph::endless(pending.clone()).unwrap_or(true) {
-                true => Err(()),
-                false => graph::evaluate(pending).map_err(|_| ()),
-            };
-            for (job, built) in built {
-                let outcome = match (built, &evaluated) {
-                    (Err(message), _) => Err(message),
+        let guarded = self.guarded;
+        in_flight(
+            self,
+            jobs,
+            BATCH,
+            guarded,
+            |engine, job| engine.build(*job).transpose().into_iter().collect(),
+            |engine, job, mut replays, computed| {
+                let outcome = match replays.pop() {
                     // Nothing to perturb: no reaction.
-                    (Ok(None), _) => Ok(None),
-                    (Ok(Some(results)), Ok(())) => self.compare(job, &results),
-                    // One of the batch failed and MLX does not say which; what is built anew is whole again.
-                    (Ok(Some(_)), Err(_)) => self.alone(job),
+                    None => Ok(None),
+                    Some(Err(message)) => Err(message),
+                    Some(Ok(results)) if computed => engine.compare(*job, &results),
+                    Some(Ok(_)) => engine.alone(*job),
                 };
-                judge(self, job, outcome);
-            }
-        }
+                judge(engine, *job, outcome);
+            },
+        );
     }
 
     /// The lazy results of a job; `None` where a candidate has nothing to change.
@@ -582,20 +608,18 @@ impl<'a> Engine<'a> {
                 expected.len()
             ));
         }
-        let closeness = match job.perturbed {
-            // Any reaction counts.
-            Some(_) => Closeness::Bits,
-            None => self.plans[job.plan].closeness,
-        };
         for (result, (found, expected)) in found.iter().zip(expected).enumerate() {
             let expected = self
                 .trace
                 .value(*expected)
                 .payload()
                 .ok_or("a result's payload was not kept")?;
-            let (difference, distance) = closeness
-                .measure(expected, found)
-                .map_err(|error| error.to_string())?;
+            let (difference, distance) = match job.perturbed {
+                // Any reaction counts.
+                Some(_) => graph::differ(expected, found).map(|difference| (difference, 0.0)),
+                None => self.plans[job.plan].closeness.measure(expected, found),
+            }
+            .map_err(|error| error.to_string())?;
             if !difference.is_none() {
                 return Ok(Some(Part {
                     result,
@@ -718,24 +742,32 @@ struct Part {
 /// What building a job gave: lazy results, or `None` where a candidate has nothing to change.
 type Built = Result<Option<Vec<Array>>, String>;
 
-/// What a route gave.
-type Replayed = Result<Vec<Array>, String>;
+/// How the results of one replay differ from another's.
+fn reaction_between(before: &[Array], after: &[Array]) -> Option<Reaction> {
+    if before.len() != after.len() {
+        return Some(Reaction::Otherwise);
+    }
+    before
+        .iter()
+        .zip(after)
+        .map(|(before, after)| graph::differ(before, after).unwrap_or(Difference::Shape))
+        .find_map(reacted)
+}
 
-fn evaluated_alone(replayed: Replayed) -> Replayed {
-    let results = replayed?;
-    graph::evaluate(&results).map_err(|error| error.message)?;
-    Ok(results)
+fn reacted(difference: Difference) -> Option<Reaction> {
+    match difference {
+        Difference::None => None,
+        Difference::Values { .. } => Some(Reaction::Values),
+        Difference::Shape | Difference::Dtype => Some(Reaction::Otherwise),
+    }
 }
 
 /// What a perturbed replay says of an operand. One that fails where the plain one did not has reacted too.
 fn reaction(outcome: &Result<Option<Part>, String>) -> Option<Reaction> {
     match outcome {
         Ok(None) => None,
-        Ok(Some(Part {
-            difference: Difference::Values { count, .. },
-            ..
-        })) => Some(Reaction::Elements(*count)),
-        Ok(Some(_)) | Err(_) => Some(Reaction::Otherwise),
+        Ok(Some(part)) => reacted(part.difference),
+        Err(_) => Some(Reaction::Otherwise),
     }
 }
 

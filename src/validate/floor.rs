@@ -8,7 +8,8 @@ use crate::graph;
 
 use super::candidate::Candidate;
 use super::decision::Operand;
-use super::engine::{bound, operands, BATCH};
+use super::engine::{bound, operands};
+use super::flight::BATCH;
 use super::replay::{has_function_route, replay, Route, Streams, Substitution};
 
 /// The replays of a trace, ready to run.

@@ -10,6 +10,7 @@ mod contrast;
 mod coverage;
 mod decision;
 mod engine;
+mod flight;
 mod floor;
 pub mod mutate;
 mod replay;

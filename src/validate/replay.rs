@@ -28,6 +28,14 @@ impl Route {
     }
 }
 
+/// What stands in for the saved payload at one place.
+#[derive(Debug, Clone)]
+pub(super) struct StandIn {
+    pub(super) operand: Operand,
+    pub(super) value: ValueId,
+    pub(super) array: Array,
+}
+
 /// Which arrays stand in for saved payloads.
 #[derive(Clone, Copy)]
 pub(super) enum Substitution<'a> {
@@ -39,6 +47,8 @@ pub(super) enum Substitution<'a> {
         value: ValueId,
         array: &'a Array,
     },
+    /// At several places of the function; for the graph, that of a value's first place.
+    Places(&'a [StandIn]),
     /// For values, wherever they are read.
     Everywhere(&'a [(ValueId, Array)]),
 }
@@ -48,6 +58,7 @@ impl<'a> Substitution<'a> {
         match self {
             Self::None => None,
             Self::At { value, array, .. } => (value == wanted).then_some(array),
+            Self::Places(stand_ins) => stand_ins.iter().find(|it| it.value == wanted).map(|it| &it.array),
             Self::Everywhere(pairs) => pairs
                 .iter()
                 .find(|(value, _)| *value == wanted)
@@ -58,6 +69,10 @@ impl<'a> Substitution<'a> {
     fn for_place(self, place: Operand, wanted: ValueId) -> Option<&'a Array> {
         match self {
             Self::At { operand, array, .. } => (operand == place).then_some(array),
+            Self::Places(stand_ins) => stand_ins
+                .iter()
+                .find(|it| it.operand == place)
+                .map(|it| &it.array),
             other => other.for_value(wanted),
         }
     }

@@ -794,6 +794,10 @@ extern "C" int mlx_graph_evaluate(mlx_vector_array list) {
   return guarded([&] { mx::eval(mlx_vector_array_get_(list)); });
 }
 
+extern "C" int mlx_graph_begin(mlx_vector_array list) {
+  return guarded([&] { mx::async_eval(mlx_vector_array_get_(list)); });
+}
+
 // Whether MLX would walk a shape without axes: see the header. The plan of a reduction leaves out axes of fewer than
 // two elements, except where the array lies in rows, or where all of it is reduced and lies together.
 static bool endless(const mx::array& a) {
@@ -899,7 +903,7 @@ extern "C" size_t mlx_graph_book_ancestors(
   return ancestors(a, [&](uintptr_t id) { return known.find(id); }, visit, context, found, found_max);
 }
 
-extern "C" int mlx_graph_compare(mlx_graph_difference* res, mlx_array left, mlx_array right) {
+static int compare(mlx_graph_difference* res, mlx_array left, mlx_array right, bool only_whether) {
   return guarded([&] {
     const auto& a = get(left);
     const auto& b = get(right);
@@ -920,27 +924,45 @@ extern "C" int mlx_graph_compare(mlx_graph_difference* res, mlx_array left, mlx_
     auto width = a.itemsize();
     auto p = bytes_of(a);
     auto q = bytes_of(b);
-    if (a.flags().row_contiguous && b.flags().row_contiguous && std::memcmp(p, q, a.nbytes()) == 0) {
-      return;
-    }
-    std::vector<int64_t> others;
-    const bool both_rows = a.flags().row_contiguous && b.flags().row_contiguous;
-    if (!both_rows) {
-      others.reserve(b.size());
-      each(b, [&](int64_t offset) { others.push_back(offset); });
-    }
     size_t i = 0;
-    each(a, [&](int64_t offset) {
-      auto other = both_rows ? offset : others[i];
-      if (!same_element(a.dtype(), width, p + offset, q + other)) {
+    auto note = [&](int64_t one, int64_t other) {
+      if (!same_element(a.dtype(), width, p + one, q + other)) {
         if (res->count++ == 0) {
           res->first = i;
         }
       }
       ++i;
-    });
+    };
+    const bool rows = a.flags().row_contiguous && b.flags().row_contiguous;
+    // Two arrays that lie in memory alike, without gaps, have equal elements where they have equal memory.
+    const bool alike = rows ||
+        (a.flags().contiguous && b.flags().contiguous && a.strides() == b.strides() && a.data_size() == a.size() &&
+         b.data_size() == b.size() && std::all_of(a.strides().begin(), a.strides().end(), [](auto s) { return s >= 0; }));
+    if (alike && std::memcmp(p, q, a.nbytes()) == 0) {
+      return;
+    }
+    // In the order of memory, which is that of the elements only where they lie in rows.
+    if (rows || (alike && only_whether)) {
+      for (size_t n = a.size(); i < n && !(only_whether && res->count);) {
+        auto offset = static_cast<int64_t>(i * width);
+        note(offset, offset);
+      }
+    } else {
+      std::vector<int64_t> others;
+      others.reserve(b.size());
+      each(b, [&](int64_t offset) { others.push_back(offset); });
+      each(a, [&](int64_t offset) { note(offset, others[i]); });
+    }
     res->kind = res->count ? 3 : 0;
   });
+}
+
+extern "C" int mlx_graph_compare(mlx_graph_difference* res, mlx_array left, mlx_array right) {
+  return compare(res, left, right, false);
+}
+
+extern "C" int mlx_graph_differ(mlx_graph_difference* res, mlx_array left, mlx_array right) {
+  return compare(res, left, right, true);
 }
 
 extern "C" int mlx_graph_read(void* data, size_t bytes, mlx_array array) {
@@ -984,28 +1006,48 @@ extern "C" int mlx_graph_span(void* data, size_t* bytes, mlx_array array) {
   });
 }
 
+// A new array with the shape, dtype, strides and flags of another, over `bytes` of memory that `fill` writes first.
+template <typename Fill>
+static mx::array laid_out_like(const mx::array& a, size_t bytes, Fill&& fill) {
+  auto [low, high] = a.size() ? reach(a) : std::pair<int64_t, int64_t>(0, -1);
+  auto width = static_cast<int64_t>(a.itemsize());
+  if (bytes != static_cast<size_t>((high - low + 1) * width)) {
+    throw std::invalid_argument("the memory does not have the size of the array's span");
+  }
+  // A descriptor of its own with the shape and dtype; its data is set below.
+  auto made = mx::array(mx::allocator::Buffer(nullptr), a.shape(), a.dtype(), [](mx::allocator::Buffer) {});
+  auto buffer = mx::allocator::malloc(bytes);
+  if (bytes) {
+    fill(static_cast<char*>(buffer.raw_ptr()));
+  }
+  made.set_data(buffer, a.size() ? a.data_size() : 0, a.strides(), a.flags(), -low * width, mx::allocator::free);
+  return made;
+}
+
 extern "C" int mlx_graph_respan(mlx_array* res, mlx_array array, const void* data, size_t bytes) {
   return guarded([&] {
+    auto fill = [&](char* memory) { std::memcpy(memory, data, bytes); };
+    mlx_array_set_(*res, laid_out_like(get(array), bytes, fill));
+  });
+}
+
+extern "C" int mlx_graph_copy(mlx_array* res, void** data, size_t* bytes, mlx_array array) {
+  return guarded([&] {
     const auto& a = get(array);
-    auto copy = [&](size_t n) {
-      auto buffer = mx::allocator::malloc(n);
-      if (n) {
-        std::memcpy(buffer.raw_ptr(), data, n);
-      }
-      return buffer;
-    };
-    // A descriptor of its own with the shape and dtype; its data is set below.
-    auto made = mx::array(mx::allocator::Buffer(nullptr), a.shape(), a.dtype(), [](mx::allocator::Buffer) {});
-    if (a.size() == 0) {
-      made.set_data(copy(0), 0, a.strides(), a.flags(), mx::allocator::free);
-    } else {
+    *data = nullptr;
+    *bytes = 0;
+    auto from = static_cast<const char*>(nullptr);
+    if (a.size()) {
+      must_be_available(a);
       auto [low, high] = reach(a);
       auto width = static_cast<int64_t>(a.itemsize());
-      if (bytes != static_cast<size_t>((high - low + 1) * width)) {
-        throw std::invalid_argument("the memory does not have the size of the array's span");
-      }
-      made.set_data(copy(bytes), a.data_size(), a.strides(), a.flags(), -low * width, mx::allocator::free);
+      *bytes = static_cast<size_t>((high - low + 1) * width);
+      from = bytes_of(a) + low * width;
     }
-    mlx_array_set_(*res, std::move(made));
+    auto fill = [&](char* memory) {
+      std::memcpy(memory, from, *bytes);
+      *data = memory;
+    };
+    mlx_array_set_(*res, laid_out_like(a, *bytes, fill));
   });
 }

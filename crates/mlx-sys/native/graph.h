@@ -116,6 +116,8 @@ int mlx_graph_replay(mlx_vector_array* res, mlx_subgraph graph, const mlx_array*
 
 /* Evaluates all arrays of a list. After a failure none of them may be read. */
 int mlx_graph_evaluate(mlx_vector_array list);
+/* Has them computed meanwhile; `mlx_graph_evaluate` then waits for them. */
+int mlx_graph_begin(mlx_vector_array list);
 
 /* Whether evaluating the arrays of a list would meet a reduction that MLX's CPU backend may never end: over nothing but
  * empty axes of an array that does not lie in rows, it walks a shape without axes, past its end. What such a reduction
@@ -152,6 +154,8 @@ typedef struct mlx_graph_difference_ {
   size_t first;
 } mlx_graph_difference;
 int mlx_graph_compare(mlx_graph_difference* res, mlx_array a, mlx_array b);
+/* The same, but no more is said of values than that some differ: the search ends at the first. */
+int mlx_graph_differ(mlx_graph_difference* res, mlx_array a, mlx_array b);
 
 /* The elements of an evaluated array in row-major order: `bytes` must be its size. */
 int mlx_graph_read(void* data, size_t bytes, mlx_array a);
@@ -161,6 +165,9 @@ int mlx_graph_read(void* data, size_t bytes, mlx_array a);
 int mlx_graph_span(void* data, size_t* bytes, mlx_array a);
 /* A new array with the shape, dtype and strides of `a` over other memory, laid out as `mlx_graph_span` gives it. */
 int mlx_graph_respan(mlx_array* res, mlx_array a, const void* data, size_t bytes);
+/* A new array like an evaluated one in shape, dtype and strides, over a copy of its memory, laid out as
+ * `mlx_graph_span` gives it: `data` borrows that copy, to be written before anything reads the array. */
+int mlx_graph_copy(mlx_array* res, void** data, size_t* bytes, mlx_array a);
 
 #ifdef __cplusplus
 }
