@@ -19,8 +19,8 @@ const UNCHECKED: &[&str] = &[
     "_take",
 ];
 
-/// Another scalar may rightly give these the same result: any order within the parts, a round number.
-const INDIFFERENT: &[&str] = &["partition", "round"];
+/// Another scalar may rightly give these the same result: any order within the parts, a round number, what is close either way.
+const INDIFFERENT: &[&str] = &["partition", "round", "close"];
 
 /// Changes one argument; which, goes by the call's number.
 pub(super) fn change(trace: &mut Trace, at: CallId) -> Option<Touched> {
