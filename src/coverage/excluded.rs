@@ -107,3 +107,36 @@ impl Excluded {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excluded(text: &str) -> Excluded {
+        serde_yaml::from_str(text).expect("the test's file is right")
+    }
+
+    #[test]
+    fn a_line_that_leaves_out_nothing_or_gives_no_reason_is_a_fault() {
+        let (operations, items) = (["mlx_add"], ["Array::from_int", "Array::eval"]);
+        let checked = |text: &str| {
+            excluded(text)
+                .check(&operations, &items)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            checked("mlx_rs: {'Array::from_*': made from the host's data}"),
+            Ok(())
+        );
+        insta::assert_snapshot!(checked("mlx_c: {mlx_sub: gone}").unwrap_err(), @"excluded.yaml: `mlx_sub` does not exist; remove the line, or mend the name");
+        insta::assert_snapshot!(checked("mlx_c: {mlx_add: ' '}").unwrap_err(), @"excluded.yaml: `mlx_add` has no reason; remove the line, or mend the name");
+    }
+
+    #[test]
+    fn a_star_means_all_that_begin_so() {
+        let names = excluded("mlx_rs: {'Array::from_*': host, 'Array::eval': evaluates}").mlx_rs;
+        assert_eq!(Excluded::reason(&names, "Array::from_int"), Some("host"));
+        assert_eq!(Excluded::reason(&names, "Array::eval"), Some("evaluates"));
+        assert_eq!(Excluded::reason(&names, "Array::sum"), None);
+    }
+}

@@ -117,3 +117,51 @@ fn references() -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, module: &str, standing: Standing, reason: Option<&str>) -> Row {
+        let seen = usize::from(matches!(standing, Standing::Covered | Standing::Partial));
+        Row {
+            name: name.to_owned(),
+            module: module.to_owned(),
+            cells: 3 * seen,
+            dtypes: ["float32".to_owned()].into_iter().take(seen).collect(),
+            traced: 3 * seen,
+            replayed: 3 * seen,
+            perturbed: 2 * seen,
+            referenced: usize::from(standing == Standing::Covered),
+            refused: 0,
+            standing,
+            reason: reason.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn what_is_open_is_shown_and_everything_is_counted() {
+        let rows = [
+            row("mlx_add", "ops", Standing::Covered, None),
+            row("mlx_load", "ops", Standing::Partial, None),
+            row(
+                "mlx_qqmm",
+                "ops",
+                Standing::Excluded,
+                Some("no CPU implementation"),
+            ),
+            row("mlx_fft_fft", "fft", Standing::Missing, None),
+        ];
+        let open: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.standing != Standing::Covered)
+            .collect();
+        insta::assert_snapshot!(format!("{}\n{}", table(&open), totals(&rows)));
+    }
+
+    #[test]
+    fn every_function_and_layer_has_a_reference_or_a_property() {
+        let said = references();
+        assert!(said.contains(" 0 with neither"), "{said}");
+    }
+}
