@@ -209,7 +209,7 @@ impl Observer for Recorder {
             state.record(call, results);
             if !state.interventions.is_empty() && call.function.class == Class::Operation {
                 drop(state);
-                let handles = result_handles(results);
+                let handles = graph::results(results);
                 self.intervene(&handles, State::computed);
             }
         }

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use mlx_rs::{ops, random, transforms, Array};
 
 use super::arguments::{Bound, Values};
-use super::array::{from_data, to_array};
+use super::array::{data_of, from_data, to_array};
 use super::error::ModelError;
 use super::functions;
 use super::layers::{self, build};
@@ -21,6 +21,7 @@ use crate::case::cell::{Cell, Program, Step};
 use crate::case::data::{ArraySpec, Input};
 use crate::case::fill::nudged;
 use crate::case::intervention::Intervention;
+use crate::case::names::stands_for;
 use crate::case::schema::{Payloads, Unwrapped};
 use crate::case::value::Value;
 
@@ -63,6 +64,25 @@ impl Inputs {
             collect(name.clone(), input, make, &mut arrays)?;
         }
         Ok(Self(arrays))
+    }
+
+    /// Whether the arrays can still be computed with, and hold what the case says.
+    ///
+    /// # Errors
+    ///
+    /// Which one is not what it was, or cannot be used.
+    pub fn unharmed(&self, inputs: &IndexMap<String, Input>) -> Result<(), String> {
+        let fresh = Self::new(inputs).map_err(|error| format!("the inputs cannot be made again: {error}"))?;
+        for ((path, array), (_, fresh)) in self.0.iter().zip(&fresh.0) {
+            let copied = mlx_rs::ops::stack(&[array], 0).and_then(|copy| copy.eval().map(|()| copy));
+            let copied = copied.map_err(|error| format!("the input {path} cannot be used: {error}"))?;
+            // NaN equals NaN here, by its spelling.
+            let spelled = |array: &Array| data_of(array).ok().map(|data| format!("{data:?}"));
+            if spelled(&copied) != spelled(fresh) {
+                return Err(format!("the input {path} is not what it was"));
+            }
+        }
+        Ok(())
     }
 
     fn values(&self) -> Values {
@@ -279,7 +299,9 @@ impl<'a> Model<'a> {
         })?;
         let arguments: BTreeMap<&'static str, Value> =
             step.arguments.bind(&function.signature).map_err(wrong)?;
-        module_scope(ScopeKind::Function(step.callee.clone()), None, || {
+        // Operators and methods are recorded as the function they stand for.
+        let name = stands_for(&step.callee).to_string();
+        module_scope(ScopeKind::Function(name), None, || {
             (function.call)(&Bound::new(&step.callee, &arguments, values))
         })
     }
