@@ -1,8 +1,12 @@
-//! Stops the build where mlx-sys is not the one whose calls can be watched, and names the sources that are built.
+//! Stops the build where mlx-sys is not the one whose calls can be watched, names the sources that are built, and reads
+//! what mlx-rs offers.
 //!
 //! A dependent's workspace decides which mlx-sys it gets, and `[patch]` of this one does not reach it. Without this
 //! check its build would end in errors about items that the published crate does not have, or, off macOS, in that
 //! crate's own build.
+
+#[path = "build/surface.rs"]
+mod surface;
 
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -18,7 +22,9 @@ const SOURCES: [&str; 5] = [
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
     name_sources();
+    write_surface();
     // Published by crates/mlx-sys/build/publish.rs, and by it alone. Cargo runs this script again when it changes.
     if std::env::var_os("DEP_MLX_OBSERVABLE").is_some() {
         return;
@@ -61,5 +67,35 @@ fn add(path: &Path, digest: &mut Sha256) {
         digest.update(path.to_string_lossy().replace('\\', "/").as_bytes());
         digest.update((bytes.len() as u64).to_le_bytes());
         digest.update(&bytes);
+    }
+}
+
+/// Writes what mlx-rs offers, for the coverage. A dependent's build may have no way to the sources: its coverage then
+/// says that it counts against nothing, and a test of this repository fails.
+fn write_surface() {
+    let surface = surface::read().unwrap_or_else(|error| {
+        println!("cargo::warning=the coverage has no list of mlx-rs's items: {error}");
+        surface::Surface::default()
+    });
+    let mut text =
+        String::from("/// Every public item of mlx-rs, sorted by path.\npub static ITEMS: &[Item] = &[\n");
+    for (path, kind) in &surface.items {
+        text.push_str(&format!("    Item {{ path: {path:?}, kind: {kind:?} }},\n"));
+    }
+    text.push_str(
+        "];\n\n/// Every function of mlx-c that mlx-rs names, sorted.\npub static CALLED: &[&str] = &[\n",
+    );
+    for name in &surface.calls {
+        text.push_str(&format!("    {name:?},\n"));
+    }
+    text.push_str("];\n");
+    let folder = std::env::var_os("OUT_DIR")
+        .map(std::path::PathBuf::from)
+        .unwrap_or_default();
+    if let Err(error) = std::fs::write(folder.join("surface.rs"), text) {
+        println!(
+            "cargo::error=cannot write surface.rs into {}: {error}",
+            folder.display()
+        );
     }
 }

@@ -11,6 +11,8 @@ pub mod capability;
 pub mod capture;
 pub mod case;
 pub mod cli;
+pub mod coverage;
+pub mod generate;
 pub mod graph;
 pub mod harness;
 pub mod model;

@@ -26,8 +26,8 @@ static OBSERVED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 pub fn backend() -> Backend {
     Backend {
         names: Names {
-            layers: layers::SIGNATURES,
-            functions: functions::SIGNATURES,
+            layers: layers::signatures(),
+            functions: functions::signatures(),
             capabilities: CAPABILITIES,
             observed: &OBSERVED,
         },

@@ -50,6 +50,8 @@ pub enum View {
     Transposed,
     /// Every second element, along the last axis, of an array twice as long.
     Strided,
+    /// Backwards along the last axis, of an array that holds the elements the other way round.
+    Reversed,
 }
 
 /// One array that a cell feeds in.

@@ -1,6 +1,7 @@
 //! What can be wrong with cases, and how a person reads it: file, line, column, excerpt, and a way out.
 
 use super::arguments::BindError;
+use super::names::Signature;
 use super::yaml::Mark;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
@@ -83,27 +84,27 @@ pub enum Fault {
     UnknownCallee { name: String, known: Vec<String> },
     #[error("the layer `{name}` would hide the function of that name")]
     LayerHidesFunction { name: String },
-    #[error("`{callee}` has no parameter `{name}`")]
+    #[error("`{}` has no parameter `{name}`", .signature.name)]
     UnknownParameter {
-        callee: String,
+        signature: Signature,
         name: String,
         known: Vec<String>,
     },
-    #[error("`{callee}` needs `{name}`")]
+    #[error("`{}` needs `{name}`", .signature.name)]
     MissingParameter {
-        callee: String,
+        signature: Signature,
         name: String,
         wanted: &'static str,
     },
-    #[error("`{name}` of `{callee}` must be {wanted}, but is {found}")]
+    #[error("`{name}` of `{}` must be {wanted}, but is {found}", .signature.name)]
     WrongArgument {
-        callee: String,
+        signature: Signature,
         name: String,
         wanted: &'static str,
         found: String,
     },
-    #[error(transparent)]
-    Bind(#[from] BindError),
+    #[error("{error}")]
+    Bind { error: BindError, signature: Signature },
     #[error("no value is called `{name}` at this step")]
     UnknownValue { name: String, known: Vec<String> },
     #[error("the name `{name}` is taken")]
@@ -249,10 +250,18 @@ impl Fault {
             Fault::UnknownFunction { name, known } => choose(name, known, "function"),
             Fault::UnknownCallee { name, known } => choose(name, known, "name"),
             Fault::LayerHidesFunction { .. } => say("give the layer a name of its own"),
-            Fault::UnknownParameter { name, known, .. } => choose(name, known, "parameter"),
-            Fault::MissingParameter { name, wanted, .. } => Some(format!("add `{name}:` with {wanted}")),
-            Fault::WrongArgument { name, wanted, .. } => Some(format!("write `{name}:` with {wanted}")),
-            Fault::Bind(_) => say("give arguments in order as a list, or by name as a map"),
+            Fault::UnknownParameter { name, known, signature } => {
+                choose(name, known, "parameter").map(|help| format!("{help}; it is {signature}"))
+            }
+            Fault::MissingParameter { name, wanted, signature } => {
+                Some(format!("add `{name}:` with {wanted}; it is {signature}"))
+            }
+            Fault::WrongArgument { name, wanted, signature, .. } => {
+                Some(format!("write `{name}:` with {wanted}; it is {signature}"))
+            }
+            Fault::Bind { signature, .. } => {
+                Some(format!("give arguments in order as a list, or by name as a map; it is {signature}"))
+            }
             Fault::UnknownValue { name, known } => choose(name, known, "value"),
             Fault::NameTaken { .. } => say("each input, layer and step needs a name of its own"),
             Fault::WrongInputs { wanted, .. } => Some(format!("name the inputs {wanted}, in this order")),

@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// The same file and names always give the same cells in the same order.
 pub fn expand(case: &Arc<CaseInfo>, file: &CaseFile, names: &Names) -> Result<Vec<Cell>, Vec<FaultAt>> {
-    let points = matrix::points(&file.matrix, &file.exclude, &case.index)?;
+    let points = matrix::points(&file.matrix, file.vary, &file.exclude, &case.index)?;
     let used = RefCell::new(BTreeSet::new());
     let mut faults = Vec::new();
     let mut cells = Vec::new();

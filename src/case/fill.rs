@@ -74,9 +74,15 @@ impl fmt::Display for Fill {
 /// `elements` elements of type `dtype`, which the fill [fits](Fill::fits).
 pub fn fill(fill: Fill, dtype: DType, elements: usize, seed: u64) -> Data {
     let mut stream = Stream(seed);
+    // Where the special values begin goes by the seed, so that two operands do not hold the same ones.
+    let first = match fill {
+        Fill::Special => (seed % 12) as usize,
+        _ => 0,
+    };
+    let places = first..first + elements;
     match dtype.kind() {
         Kind::Bool => Data::Bool(
-            (0..elements)
+            places
                 .map(|place| bool_element(fill, place, &mut stream))
                 .collect(),
         ),
@@ -84,24 +90,20 @@ pub fn fill(fill: Fill, dtype: DType, elements: usize, seed: u64) -> Data {
             // Integer kinds are exactly those that have a range.
             let range = dtype.integer_range().unwrap_or((0, 0));
             Data::Int(
-                (0..elements)
+                places
                     .map(|place| int_element(fill, range, place, &mut stream))
                     .collect(),
             )
         }
         Kind::Float => Data::Float(
-            (0..elements)
+            places
                 .map(|place| float_element(fill, dtype, place, &mut stream))
                 .collect(),
         ),
         Kind::Complex => {
             let mut part = |place| float_element(fill, dtype, place, &mut stream);
             // The imaginary part is one place ahead, so that fills by place do not give equal parts.
-            Data::Complex(
-                (0..elements)
-                    .map(|place| [part(place), part(place + 1)])
-                    .collect(),
-            )
+            Data::Complex(places.map(|place| [part(place), part(place + 1)]).collect())
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::Fault;
 use super::position::Path;
-use super::schema::Selection;
+use super::schema::{Selection, Vary};
 use super::value::Value;
 use super::yaml::{FaultAt, Index};
 use indexmap::IndexMap;
@@ -16,8 +16,14 @@ pub type Axes = IndexMap<String, Vec<Value>>;
 /// One point: axis name and value, in the order of the axes.
 pub type Point = Vec<(String, Value)>;
 
-/// Every combination, the last axis changing fastest, less the excluded ones.
-pub fn points(axes: &Axes, exclude: &[Selection], index: &Index) -> Result<Vec<Point>, Vec<FaultAt>> {
+/// Every combination, the last axis changing fastest, or those that leave the first in one axis only; less the excluded
+/// ones.
+pub fn points(
+    axes: &Axes,
+    vary: Vary,
+    exclude: &[Selection],
+    index: &Index,
+) -> Result<Vec<Point>, Vec<FaultAt>> {
     let at = Path::root().key("matrix");
     let mut faults = Vec::new();
     for (axis, values) in axes {
@@ -41,9 +47,14 @@ pub fn points(axes: &Axes, exclude: &[Selection], index: &Index) -> Result<Vec<P
             }
         }
     }
-    let count = axes
-        .values()
-        .try_fold(1usize, |product, values| product.checked_mul(values.len()));
+    let count = match vary {
+        Vary::All => axes
+            .values()
+            .try_fold(1usize, |product, values| product.checked_mul(values.len())),
+        Vary::One => axes
+            .values()
+            .try_fold(1usize, |sum, values| sum.checked_add(values.len())),
+    };
     if count.is_none_or(|count| count > MAX_CELLS) {
         let cells = count.map_or("more than 2^64".to_owned(), |count| count.to_string());
         faults.push(FaultAt {
@@ -63,6 +74,8 @@ pub fn points(axes: &Axes, exclude: &[Selection], index: &Index) -> Result<Vec<P
         points = points
             .iter()
             .flat_map(|point| {
+                let fixed = vary == Vary::One && !at_first(axes, point);
+                let values = if fixed { &values[..1] } else { &values[..] };
                 values
                     .iter()
                     .map(|value| extended(point, axis, value))
@@ -87,6 +100,13 @@ pub fn points(axes: &Axes, exclude: &[Selection], index: &Index) -> Result<Vec<P
     } else {
         Err(faults)
     }
+}
+
+/// Whether every axis of the point so far has its first value.
+fn at_first(axes: &Axes, point: &Point) -> bool {
+    point
+        .iter()
+        .all(|(axis, value)| axes.get(axis).and_then(|values| values.first()) == Some(value))
 }
 
 fn extended(point: &Point, axis: &str, value: &Value) -> Point {
@@ -231,7 +251,7 @@ mod tests {
 
     fn names(text: &str) -> Vec<String> {
         let axes = axes(text);
-        let points = points(&axes, &[], &Index::default()).expect("the test's matrix is right");
+        let points = points(&axes, Vary::All, &[], &Index::default()).expect("the test's matrix is right");
         points.iter().map(|point| name(&axes, point)).collect()
     }
 
@@ -255,6 +275,23 @@ mod tests {
     }
 
     #[test]
+    fn one_at_a_time_leaves_the_first_values_along_one_axis_only() {
+        let axes = axes("dtype: [int8, bool, float32]\nshape: [[], [3]]\nview: [plain, strided]");
+        let points = points(&axes, Vary::One, &[], &Index::default()).expect("right");
+        let names: Vec<String> = points.iter().map(|point| name(&axes, point)).collect();
+        assert_eq!(
+            names,
+            [
+                "int8::scalar",
+                "int8::scalar::view=strided",
+                "int8::3",
+                "bool::scalar",
+                "float32::scalar"
+            ]
+        );
+    }
+
+    #[test]
     fn a_new_axis_renames_nothing() {
         let before = names("dtype: [int8, bool]");
         let after = names("dtype: [int8, bool]\nview: [plain, strided]");
@@ -264,7 +301,7 @@ mod tests {
     #[test]
     fn a_list_selects_by_any_of_its_values_unless_it_is_one_itself() {
         let axes = axes("dtype: [float16, float32]\nshape: [[4096], [3]]");
-        let points = points(&axes, &[], &Index::default()).expect("right");
+        let points = points(&axes, Vary::All, &[], &Index::default()).expect("right");
         let selection: Selection = yaml::read("dtype: [float16, float32]\nshape: [4096]")
             .expect("right")
             .said;
@@ -280,13 +317,13 @@ mod tests {
             let axes: Axes = sizes.iter().enumerate()
                 .map(|(axis, size)| (format!("a{axis}"), (0..*size as i64).map(Value::Int).collect()))
                 .collect();
-            let once = points(&axes, &[], &Index::default()).expect("no axis is empty");
+            let once = points(&axes, Vary::All, &[], &Index::default()).expect("no axis is empty");
             prop_assert_eq!(once.len(), sizes.iter().product::<usize>());
             let mut names: Vec<String> = once.iter().map(|point| name(&axes, point)).collect();
             names.sort();
             names.dedup();
             prop_assert_eq!(names.len(), once.len());
-            prop_assert_eq!(points(&axes, &[], &Index::default()).expect("no axis is empty"), once);
+            prop_assert_eq!(points(&axes, Vary::All, &[], &Index::default()).expect("no axis is empty"), once);
         }
     }
 }

@@ -18,6 +18,7 @@ pub mod error;
 pub mod expand;
 pub mod fill;
 pub mod index;
+pub mod intervention;
 pub mod json_schema;
 pub mod load;
 pub mod matrix;

@@ -4,6 +4,7 @@
 //! parameters it has, and which of them are arrays.
 
 use crate::capability::Capability;
+use std::fmt;
 
 /// Every layer, function and capability that a case may name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +50,8 @@ pub enum Takes {
     Int,
     /// A list of integers, or one that stands for a list of one.
     Ints,
+    /// Pairs of integers, one for each axis, or one pair for all.
+    Pairs,
     /// A number.
     Float,
     /// `true` or `false`.
@@ -96,6 +99,20 @@ impl Signature {
     }
 }
 
+/// As messages show it: `sum(x: array; axes: integers, keep_dims: bool)`, what may be left out after the semicolon.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed = |need| {
+            let of_need = self.parameters.iter().filter(|parameter| parameter.need == need);
+            let words = of_need.map(|parameter| format!("{}: {}", parameter.name, parameter.takes.word()));
+            words.collect::<Vec<_>>().join(", ")
+        };
+        let (required, optional) = (listed(Need::Required), listed(Need::Optional));
+        let between = if optional.is_empty() { "" } else { "; " };
+        write!(f, "{}({required}{between}{optional})", self.name)
+    }
+}
+
 impl Parameter {
     /// A parameter that must be given.
     pub const fn required(name: &'static str, takes: Takes) -> Self {
@@ -127,6 +144,22 @@ impl Takes {
         matches!(self, Takes::Array | Takes::Arrays)
     }
 
+    /// Its kind in one word, for signatures.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Takes::Array => "array",
+            Takes::Arrays => "arrays",
+            Takes::Int => "integer",
+            Takes::Ints => "integers",
+            Takes::Pairs => "pairs",
+            Takes::Float => "number",
+            Takes::Bool => "bool",
+            Takes::DType => "dtype",
+            Takes::Index => "index",
+            Takes::Text => "text",
+        }
+    }
+
     /// What is wanted, for messages: `an integer`.
     pub const fn wanted(self) -> &'static str {
         match self {
@@ -134,12 +167,31 @@ impl Takes {
             Takes::Arrays => "a list of arrays",
             Takes::Int => "an integer",
             Takes::Ints => "a list of integers",
+            Takes::Pairs => "pairs of integers, as in `[[1, 1], [0, 2]]`, or one pair",
             Takes::Float => "a number",
             Takes::Bool => "true or false",
             Takes::DType => "an element type",
             Takes::Index => "an index, as in `-1`, `\"1:3\"`, `...`, `new_axis`, or a list of such",
             Takes::Text => "text",
         }
+    }
+}
+
+/// The function that a method or an operator of arrays stands for: `array.sum` is `sum`, `operator.sub` is `subtract`.
+pub fn stands_for(name: &str) -> &str {
+    match name {
+        "operator.add" | "operator.add_assign" => "add",
+        "operator.sub" | "operator.sub_assign" => "subtract",
+        "operator.mul" | "operator.mul_assign" => "multiply",
+        "operator.div" | "operator.div_assign" => "divide",
+        "operator.rem" | "operator.rem_assign" => "remainder",
+        "operator.pow" => "power",
+        "operator.neg" => "negative",
+        "operator.not" => "logical_not",
+        other => other
+            .strip_prefix("array.")
+            .or_else(|| other.strip_prefix("operator."))
+            .unwrap_or(other),
     }
 }
 

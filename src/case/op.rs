@@ -49,7 +49,7 @@ pub(super) fn resolve(
     {
         let known = wanted.iter().map(|it| it.name.clone()).collect();
         let fault = Fault::UnknownParameter {
-            callee: function.to_owned(),
+            signature: *signature,
             name: extra.clone(),
             known,
         };
@@ -211,10 +211,23 @@ struct Operand {
     list: Option<&'static str>,
 }
 
-/// The arrays that the function is called with: all that it needs, those optional ones that `inputs:` gives, and two
-/// for a list of arrays, or as many as there are shapes.
+/// The arrays that the function is called with: all that it needs, those optional ones that `inputs:` gives or that
+/// there are shapes for, and two for a list of arrays, or as many as there are shapes.
 fn operands(signature: &Signature, inputs: &IndexMap<String, Input>, settings: &Settings) -> Vec<Operand> {
     let mut operands = Vec::new();
+    // Where there are more shapes than arrays that must be given, they are those of the first optional ones.
+    let mut spare = match &settings.shapes {
+        Some(OperandShapes::Each(each)) => each.len(),
+        _ => 0,
+    };
+    for parameter in signature.operands() {
+        if parameter.is_required()
+            && !settings.args.contains_key(parameter.name)
+            && !inputs.contains_key(parameter.name)
+        {
+            spare = spare.saturating_sub(1);
+        }
+    }
     for parameter in signature
         .operands()
         .filter(|it| !settings.args.contains_key(it.name))
@@ -241,6 +254,13 @@ fn operands(signature: &Signature, inputs: &IndexMap<String, Input>, settings: &
                 name: parameter.name.to_owned(),
                 list: None,
             }),
+            Takes::Array if spare > 0 => {
+                spare -= 1;
+                operands.push(Operand {
+                    name: parameter.name.to_owned(),
+                    list: None,
+                });
+            }
             _ => {}
         }
     }

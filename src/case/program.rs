@@ -9,7 +9,7 @@ use super::op;
 use super::position::Path;
 use super::resolve::Bindings;
 use super::schema::CaseFile;
-use super::spec::{Children, Spec, CONTAINERS};
+use super::spec::{Children, Spec, CONTAINERS, FROM_AXIS};
 use super::value::Value;
 use super::yaml::FaultAt;
 use crate::vocabulary::DType;
@@ -128,12 +128,13 @@ fn leaf(
     };
     let mut faults = Vec::new();
     let mut args = BTreeMap::new();
-    for (name, value) in &spec.args {
+    let given = all_args(spec, &inside, bindings).map_err(|fault| vec![fault])?;
+    for (name, value) in &given {
         let path = inside.key(name);
         let Some(parameter) = signature.settings().find(|parameter| parameter.name == name) else {
             faults.push(FaultAt {
                 fault: Fault::UnknownParameter {
-                    callee: spec.name.clone(),
+                    signature: *signature,
                     name: name.clone(),
                     known: signature
                         .settings()
@@ -146,7 +147,7 @@ fn leaf(
         };
         match bindings.put_in(value, &path) {
             Ok(value) => {
-                if let Err(fault) = check_setting(signature.name, parameter, &value) {
+                if let Err(fault) = check_setting(signature, parameter, &value) {
                     faults.push(FaultAt {
                         fault,
                         mark: index.value(&path),
@@ -159,11 +160,11 @@ fn leaf(
     }
     for parameter in signature
         .settings()
-        .filter(|it| it.is_required() && !spec.args.contains_key(it.name))
+        .filter(|it| it.is_required() && !given.contains_key(it.name))
     {
         faults.push(FaultAt {
             fault: Fault::MissingParameter {
-                callee: spec.name.clone(),
+                signature: *signature,
                 name: parameter.name.to_owned(),
                 wanted: parameter.takes.wanted(),
             },
@@ -177,13 +178,37 @@ fn leaf(
     }
 }
 
+/// A layer's arguments: as written, or all of them from an axis.
+fn all_args(spec: &Spec, path: &Path, bindings: &Bindings<'_>) -> Result<BTreeMap<String, Value>, FaultAt> {
+    let Some(axis) = spec.args.get(FROM_AXIS) else {
+        return Ok(spec.args.clone());
+    };
+    match bindings.put_in(axis, path)? {
+        Value::Map(entries) => Ok(entries),
+        Value::Null => Ok(BTreeMap::new()),
+        other => Err(FaultAt {
+            fault: Fault::WrongAxisValue {
+                axis: axis
+                    .as_text()
+                    .unwrap_or_default()
+                    .trim_start_matches('$')
+                    .to_owned(),
+                value: other.to_string(),
+                wanted: "a map of arguments".to_owned(),
+            },
+            mark: bindings.index.value(path),
+        }),
+    }
+}
+
 /// Whether a setting is of the kind that its parameter takes.
-fn check_setting(callee: &str, parameter: &Parameter, value: &Value) -> Result<(), Fault> {
+fn check_setting(signature: &Signature, parameter: &Parameter, value: &Value) -> Result<(), Fault> {
     let fits = match parameter.takes {
         Takes::Int => value.as_int().is_some_and(|it| i32::try_from(it).is_ok()),
         Takes::Ints => {
             value.as_ints().is_some() || value.as_int().is_some_and(|it| i32::try_from(it).is_ok())
         }
+        Takes::Pairs => value.as_pairs().is_some(),
         Takes::Float => value.as_float().is_some(),
         Takes::Bool => value.as_bool().is_some(),
         Takes::DType => value.as_text().and_then(DType::named).is_some(),
@@ -195,7 +220,7 @@ fn check_setting(callee: &str, parameter: &Parameter, value: &Value) -> Result<(
         return Ok(());
     }
     Err(Fault::WrongArgument {
-        callee: callee.to_owned(),
+        signature: *signature,
         name: parameter.name.to_owned(),
         wanted: parameter.takes.wanted(),
         found: format!("{} ({value})", value.kind()),
@@ -401,27 +426,37 @@ pub(super) fn arguments(
     };
     let bound = bound.map_err(|error| {
         let (mark, fault) = match error {
-            BindError::Unknown { callee, name } => {
+            BindError::Unknown { name, .. } => {
                 let known = signature.parameters.iter().map(|it| it.name.to_owned()).collect();
                 (
                     index.key(&path.key(&name)),
-                    Fault::UnknownParameter { callee, name, known },
+                    Fault::UnknownParameter {
+                        signature: *signature,
+                        name,
+                        known,
+                    },
                 )
             }
-            BindError::Missing { callee, name } => {
+            BindError::Missing { name, .. } => {
                 let wanted = signature
                     .parameter(name)
                     .map_or("a value", |it| it.takes.wanted());
                 (
                     index.key(path),
                     Fault::MissingParameter {
-                        callee,
+                        signature: *signature,
                         name: name.to_owned(),
                         wanted,
                     },
                 )
             }
-            too_many => (index.value(path), Fault::Bind(too_many)),
+            error => (
+                index.value(path),
+                Fault::Bind {
+                    error,
+                    signature: *signature,
+                },
+            ),
         };
         vec![FaultAt { fault, mark }]
     })?;
@@ -433,14 +468,14 @@ pub(super) fn arguments(
         };
         let at = argument_path(written, path, parameter.name, place);
         let found = match parameter.takes {
-            Takes::Array => check_operand(signature.name, parameter, value, values),
+            Takes::Array => check_operand(signature, parameter, value, values),
             Takes::Arrays => match value {
                 Value::List(items) => items
                     .iter()
-                    .try_for_each(|item| check_operand(signature.name, parameter, item, values)),
-                one => check_operand(signature.name, parameter, one, values),
+                    .try_for_each(|item| check_operand(signature, parameter, item, values)),
+                one => check_operand(signature, parameter, one, values),
             },
-            _ => check_setting(signature.name, parameter, value),
+            _ => check_setting(signature, parameter, value),
         };
         if let Err(fault) = found {
             faults.push(FaultAt {
@@ -464,12 +499,17 @@ fn argument_path(written: &Arguments, path: &Path, name: &str, place: usize) -> 
     }
 }
 
-fn check_operand(callee: &str, parameter: &Parameter, value: &Value, values: &[String]) -> Result<(), Fault> {
+fn check_operand(
+    signature: &Signature,
+    parameter: &Parameter,
+    value: &Value,
+    values: &[String],
+) -> Result<(), Fault> {
     match value {
         Value::Text(name) => check_reference(name, values),
         Value::Int(_) | Value::Float(_) | Value::Bool(_) => Ok(()),
         other => Err(Fault::WrongArgument {
-            callee: callee.to_owned(),
+            signature: *signature,
             name: parameter.name.to_owned(),
             wanted: Takes::Array.wanted(),
             found: format!("{} ({other})", other.kind()),

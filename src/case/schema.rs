@@ -8,6 +8,7 @@ use super::arguments::Arguments;
 use super::data::View;
 use super::date::Date;
 use super::fill::Fill;
+use super::intervention::Intervention;
 use super::spec::Spec;
 use super::value::Value;
 use super::versions::Versions;
@@ -23,6 +24,10 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields, default)]
 #[schemars(title = "mlx-assay case")]
 pub struct CaseFile {
+    /// What a reader should know; nothing is judged by it.
+    pub note: Option<String>,
+    /// Where the case comes from: a page, an issue, a field case.
+    pub source: Option<String>,
     /// Ids of the capabilities that this case gives evidence for.
     pub covers: Vec<String>,
     /// Where all random draws begin: fills and layers' parameters. 0 if left out.
@@ -64,12 +69,25 @@ pub struct CaseFile {
     pub isolate: bool,
     /// Axes, and the values of each; the case has a cell for every combination.
     pub matrix: IndexMap<String, Vec<Value>>,
+    /// Which combinations there are.
+    pub vary: Vary,
     /// Combinations that make no sense: axis values, or lists of them.
     pub exclude: Vec<Selection>,
     /// What must come out; a list where expectations differ between cells.
     pub expect: Expectations,
     /// Known failures, each with why and until when.
     pub expected_fail: Vec<ExpectedFail>,
+}
+
+/// Which combinations of a matrix's values are cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Vary {
+    /// Every one.
+    #[default]
+    All,
+    /// Those in which at most one axis has another than its first value.
+    One,
 }
 
 /// A selection of cells: for each axis named, one value or a list of those that match.
@@ -166,7 +184,7 @@ pub struct Session {
     /// Which payloads the trace keeps.
     pub payloads: Payloads,
     /// Results to replace, by op label.
-    pub intervene: BTreeMap<String, Value>,
+    pub intervene: BTreeMap<String, Intervention>,
     /// The op label after which the forward stops.
     pub halt: Option<String>,
     /// Functions of mlx-c that the recorder pretends not to know: a seam for tests of the recorder.

@@ -11,6 +11,9 @@ use std::fmt;
 /// The containers of the grammar: a word whose content is other layers.
 pub const CONTAINERS: &[&str] = &["sequential", "list", "map"];
 
+/// The key under which `linear: $settings` keeps the axis that all arguments come from; no argument has this name.
+pub(super) const FROM_AXIS: &str = "$";
+
 /// One layer or container: `gelu`, `linear: {input: 4, output: 8}`, `sequential: [...]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
@@ -132,6 +135,15 @@ impl<'de> Deserialize<'de> for Args {
             }
             fn visit_unit<E>(self) -> Result<Args, E> {
                 Ok(Args(BTreeMap::new()))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Args, E> {
+                match text.starts_with('$') {
+                    true => Ok(Args(BTreeMap::from([(
+                        FROM_AXIS.to_owned(),
+                        Value::Text(text.to_owned()),
+                    )]))),
+                    false => Err(E::invalid_type(de::Unexpected::Str(text), &self)),
+                }
             }
             fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Args, A::Error> {
                 let mut args = BTreeMap::new();

@@ -89,6 +89,15 @@ impl Value {
         }
     }
 
+    /// The pairs, if it is a list of nothing but pairs of integers that fit an `i32`, or one such pair.
+    pub fn as_pairs(&self) -> Option<Vec<[i32; 2]>> {
+        let pair = |value: &Value| <[i32; 2]>::try_from(value.as_ints()?).ok();
+        match pair(self) {
+            Some(one) => Some(vec![one]),
+            None => self.as_list()?.iter().map(pair).collect(),
+        }
+    }
+
     /// The integers, if it is a list of nothing but integers that fit an `i32`.
     pub fn as_ints(&self) -> Option<Vec<i32>> {
         self.as_list()?

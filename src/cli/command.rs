@@ -1,7 +1,9 @@
 //! The command line: parsed here, done in the subcommands' own files.
 
 use super::context::{CliError, Context};
-use super::{accept, check, collect, doctor, generate, list, merge, mutate, new, run, show, worker};
+use super::{
+    accept, check, collect, coverage, doctor, generate, list, merge, mutate, new, run, show, worker,
+};
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -39,8 +41,10 @@ enum What {
     Merge(merge::Arguments),
     /// Assemble what the tests of the latest cargo-nextest run left
     Collect,
-    /// Write the files that follow from the grammar: `cases/schema.json`
-    Generate,
+    /// Write what follows from the grammar and the tables: the schema, and a case for each function and layer
+    Generate(generate::Arguments),
+    /// Say how much of mlx-c and mlx-rs the last run showed
+    Coverage(coverage::Arguments),
     /// Say what this build runs on
     Doctor(doctor::Arguments),
     /// Run cells for another `assay`
@@ -97,7 +101,8 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Accept => accept::accept(context),
         What::Merge(arguments) => merge::merge(context, &arguments),
         What::Collect => collect::collect(context),
-        What::Generate => generate::generate(context),
+        What::Generate(arguments) => generate::generate(context, &arguments),
+        What::Coverage(arguments) => coverage::coverage(context, &arguments),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
         What::Worker(arguments) => worker::worker(context, &arguments),
     }

@@ -4,6 +4,8 @@ use crate::case::cell::Cell;
 use crate::case::check::{self, Suite};
 use crate::case::error::nearest;
 use crate::case::load::{find_root, FindError};
+use crate::coverage::excluded::ExcludedError;
+use crate::generate::probe::DraftError;
 use crate::harness::backend::Backend;
 use crate::harness::pool::Workers;
 use crate::harness::suite::EndError;
@@ -94,6 +96,28 @@ pub enum CliError {
     /// Nothing waits to be accepted.
     #[error("nothing waits to be accepted; `assay run` puts a scorecard aside where something got worse")]
     NothingPending,
+    /// No family of functions has this name.
+    #[error("no family is called `{family}`; there are {known}{}", suggestion(.near, "\n  did you mean  "))]
+    NoSuchFamily {
+        /// What was asked for.
+        family: String,
+        /// What is near.
+        near: Vec<String>,
+        /// All of them.
+        known: String,
+    },
+    /// The list of exclusions is wrong.
+    #[error(transparent)]
+    Excluded(#[from] ExcludedError),
+    /// Nothing has run.
+    #[error("there are no outcomes to count, or they are of another version: run `assay run` first")]
+    NoOutcomes,
+    /// The build had no way to mlx-rs's source.
+    #[error("this build knows nothing of mlx-rs's items, so there is nothing to count against; build from a checkout")]
+    NoSurface,
+    /// A file cannot be generated.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
     /// A new case would replace an old one.
     #[error("{file} exists already; choose another id")]
     Exists {
@@ -119,6 +143,8 @@ impl CliError {
             | CliError::NothingPending
             | CliError::NothingLeft
             | CliError::Exists { .. }
+            | CliError::NoOutcomes
+            | CliError::NoSuchFamily { .. }
             | CliError::BadId { .. }
             | CliError::Worker(WorkerError::ByHand)
             | CliError::Find(FindError::NoRoot { .. }) => Exit::Usage,

@@ -5,6 +5,7 @@ pub mod check;
 mod collect;
 mod command;
 mod context;
+pub mod coverage;
 pub mod doctor;
 pub mod generate;
 pub mod list;

@@ -1,6 +1,8 @@
 //! How a new case begins: text that runs as it stands, from the signature of what it is about.
 
-use crate::case::names::{Names, Parameter, Signature, Takes};
+use crate::case::names::{Names, Signature};
+use crate::generate::recipe::{self, Recipe};
+use crate::reference::table::covered;
 
 /// What a new case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -67,72 +69,40 @@ expect: {reference: true, dtype: same}
 "
         .to_owned();
     };
-    let mut text = format!("op: {}\n", signature.name);
-    if let Some(operands) = of_its_own(signature.name) {
-        return format!("{text}{operands}\nexpect: {{state: passed}}\n");
+    let recipe = recipe::function(signature);
+    let mut text = format!("# {signature}\nop: {}\n", signature.name);
+    if let Some(fill) = recipe.fills.first().filter(|fill| **fill != "normal") {
+        text.push_str(&format!("fill: {fill}\n"));
     }
-    let required = || signature.parameters.iter().filter(|it| it.is_required());
-    let inputs: Vec<String> = required()
-        .filter(|it| it.takes == Takes::Array)
-        .map(|it| format!("{}: {}", it.name, operand(it)))
-        .collect();
-    if !inputs.is_empty() {
-        text.push_str(&format!("inputs: {{{}}}\n", inputs.join(", ")));
-    } else if required().any(|it| it.takes == Takes::Arrays) {
-        text.push_str("shape: [4, 4]\n");
+    if !recipe.inputs.is_empty() {
+        text.push_str(&format!("inputs: {}\n", at_its_usual(recipe.inputs, &recipe)));
+    } else if let Some(shape) = recipe.shapes.first() {
+        text.push_str(&format!("shape: {shape}\n"));
     }
-    let args: Vec<String> = required()
-        .filter(|it| !it.takes.is_array())
-        .map(|it| format!("{}: {}", it.name, setting(it)))
-        .collect();
-    if !args.is_empty() {
-        text.push_str(&format!("args: {{{}}}\n", args.join(", ")));
+    if let Some(args) = recipe.args.first().filter(|args| **args != "{}") {
+        text.push_str(&format!("args: {}\n", at_its_usual(args, &recipe)));
     }
-    text.push_str("expect: {state: passed}\n");
+    if let ("", Some(dtype)) = (
+        recipe.inputs,
+        recipe.dtypes.first().filter(|dtype| **dtype != "float32"),
+    ) {
+        text.push_str(&format!("dtype: {dtype}\n"));
+    }
+    text.push_str(match covered(signature.name) {
+        Some(_) => "expect: {reference: true}\n",
+        None => "expect: {state: passed}\n",
+    });
     text
 }
 
-/// Operands for functions that four by four normal numbers do not suit.
-fn of_its_own(function: &str) -> Option<&'static str> {
-    Some(match function {
-        "clip" => "shape: [4, 4]\nargs: {min: -0.5, max: 0.5}",
-        "eq" | "ne" | "logical_and" | "logical_or" => "shape: [4, 4]\nfill: {integers: [0, 2]}",
-        "select" => {
-            "inputs: {condition: {dtype: bool, shape: [4, 4]}, a: {shape: [4, 4]}, b: {shape: [4, 4]}}"
-        }
-        "take_along_axis" => {
-            "inputs: {x: {shape: [4, 4]}, indices: {dtype: int32, shape: [4, 4], fill: {integers: [0, 3]}}}\n\
-             args: {axis: 0}"
-        }
-        "random.uniform" => "args: {low: 0.0, high: 1.0, shape: [4]}",
-        "fast.rms_norm" => "shape: [[4, 4], [4]]",
-        "fast.rope" => "shape: [1, 2, 4, 4]\nargs: {dimensions: 4}",
-        "fast.scaled_dot_product_attention" => "shape: [1, 2, 4, 4]",
-        _ => return None,
-    })
-}
-
-fn operand(parameter: &Parameter) -> &'static str {
-    match parameter.name {
-        "indices" => "{dtype: int32, shape: [4, 4], fill: {integers: [0, 3]}}",
-        "values" => "{value: 1.0}",
-        _ => "{shape: [4, 4], fill: normal}",
-    }
-}
-
-/// A setting that goes with operands of four by four.
-fn setting(parameter: &Parameter) -> &'static str {
-    match (parameter.takes, parameter.name) {
-        (Takes::Ints, "axes") => "[0]",
-        (Takes::Ints, _) => "[4, 4]",
-        (Takes::Int, name) if name.starts_with("axis") || name == "src" || name == "dst" => "0",
-        (Takes::Int, _) => "2",
-        (Takes::Float, _) => "4.0",
-        (Takes::Bool, _) => "true",
-        (Takes::DType, _) => "float16",
-        (Takes::Index, _) => "[0]",
-        _ => "4",
-    }
+/// A fragment with everything that a matrix would vary at its usual value.
+fn at_its_usual(fragment: &str, recipe: &Recipe) -> String {
+    let dtype = recipe.dtypes.first().copied().unwrap_or("float32");
+    let shape = recipe.shapes.first().copied().unwrap_or("[2, 4]");
+    fragment
+        .replace(", view: $view", "")
+        .replace("$dtype", dtype)
+        .replace("$shape", shape)
 }
 
 fn layer(signature: Option<&Signature>) -> String {
@@ -144,37 +114,21 @@ expect: {state: passed, ops: [input, linear], outputs: [{shape: [2, 3]}]}
 "
         .to_owned();
     };
-    let name = signature.name;
-    // A transformer's settings are all optional, and its defaults large.
-    let settings: Vec<String> = match name {
-        "transformer" => ["dims: 4", "heads: 2", "encoder_layers: 1", "decoder_layers: 1"]
-            .map(str::to_owned)
-            .into(),
-        _ => signature
-            .settings()
-            .filter(|it| it.is_required())
-            .map(|it| format!("{}: {}", it.name, if it.takes == Takes::Ints { "2" } else { "4" }))
-            .collect(),
+    let (name, recipe) = (signature.name, recipe::layer(signature));
+    let model = match recipe.args.first() {
+        Some(settings) if *settings != "{}" => format!("{{{name}: {settings}}}"),
+        _ => name.to_owned(),
     };
-    let model = match settings.is_empty() {
-        true => name.to_owned(),
-        false => format!("{{{name}: {{{}}}}}", settings.join(", ")),
+    let inputs = match recipe.inputs {
+        "" => "{x: {dtype: $dtype, shape: $shape}}",
+        inputs => inputs,
     };
-    let input = match name {
-        "embedding" => "{dtype: int32, shape: [3], fill: {integers: [0, 4]}}",
-        _ if name.ends_with("2d") => "{shape: [2, 4, 4, 4], fill: normal}",
-        _ if name.ends_with("1d") || signature.operands().count() > 1 || name == "instance_norm" => {
-            "{shape: [2, 4, 4], fill: normal}"
-        }
-        _ => "{shape: [2, 4], fill: normal}",
+    let expect = match covered(&format!("layer.{name}")) {
+        Some(_) => "reference: true",
+        None => "state: passed",
     };
-    let inputs: Vec<String> = signature
-        .operands()
-        .filter(|it| it.is_required())
-        .map(|it| format!("{}: {input}", it.name))
-        .collect();
     format!(
-        "model: {model}\ninputs: {{{}}}\nexpect: {{state: passed}}\n",
-        inputs.join(", ")
+        "# {signature}\nmodel: {model}\ninputs: {}\nexpect: {{{expect}}}\n",
+        at_its_usual(inputs, &recipe)
     )
 }

@@ -7,17 +7,20 @@ use indexmap::IndexMap;
 
 use super::expect::conclude;
 use super::flight::{self, Phase};
-use super::seam::{wants_values, Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, Runner};
+use super::seam::{
+    wants_values, Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner,
+};
 use crate::capture::{CaptureError, Evaluation, EvaluationKind, Op, Trace, TraceError, ValueId};
-use crate::case::data::{Data, Input};
-use crate::model::{data_of, dtype_name, faults_allowed, functions, Inputs, Model, ModelError};
-use crate::reference;
+use crate::case::data::{ArraySpec, Data, Input, Source, View};
+use crate::case::names::Names;
+use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
+use crate::reference::{self, Expected, Policy, Seen, Tensor};
 use crate::scorecard::outcome::{
     ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,
     Outcome, OutputRow, Routes, Work,
 };
 use crate::validate::{compare_captures, mutate, validate, Comparison, OpDecision, Status};
-use crate::vocabulary::State;
+use crate::vocabulary::{DType, State};
 
 /// The runner of this process.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,15 +65,29 @@ fn observe(cell: &Cell) -> Observed {
             message: message.to_owned(),
         });
     }
-    let mut trace = match capture(cell, Phase::Capturing, Inputs::new) {
+    flight::enter(Phase::Building);
+    let inputs = match Inputs::new(&cell.inputs) {
+        Ok(inputs) => inputs,
+        Err(error) => return ended(ending(TraceError::Model(error))),
+    };
+    // A refusal must leave what it was given as it was.
+    let refused = |end: Ending| match inputs.unharmed(&cell.inputs) {
+        Ok(()) => ended(end),
+        Err(harm) => ended(Ending::error(format!("{end:?}, and then {harm}"))),
+    };
+    let mut trace = match capture(cell, Phase::Capturing, |_| Ok(inputs.clone())) {
         Ok(trace) => trace,
-        Err(error) => return ended(ending(error)),
+        Err(error) => return refused(ending(error)),
     };
     // Only an evaluation that nobody waits for can leave one, and looking costs a tenth of a small cell.
     let unawaited = |evaluation: &Evaluation| evaluation.function() == "mlx_async_eval";
     let left = trace.evaluations().iter().any(unawaited);
     if let Some(message) = left.then(pending_error).flatten() {
         return ended(Ending::Pending { message });
+    }
+    // Some refusals come only when something is computed; asked a second time, MLX would hand out garbage.
+    if let Err(error) = trace.evaluate() {
+        return refused(Ending::error(format!("evaluating: {}", error.message)));
     }
     // Built and seeded anew, so that only the inputs differ.
     let comparison = match capture(cell, Phase::CapturingAgain, Inputs::nudged) {
@@ -98,10 +115,11 @@ fn observe(cell: &Cell) -> Observed {
             }
         };
     }
+    let reference = reference_of(cell, &trace, &values);
     Observed {
         evidence,
         values,
-        reference: reference_of(cell),
+        reference,
     }
 }
 
@@ -119,25 +137,72 @@ fn pending_error() -> Option<String> {
 }
 
 /// What the outputs must equal, where the case asks for a reference.
-fn reference_of(cell: &Cell) -> Reference {
+fn reference_of(cell: &Cell, trace: &Trace, values: &[Data]) -> Reference {
     if !cell.expect.iter().any(|it| it.item.reference) {
         return Reference::None;
     }
-    match reference::expected(cell, functions::SIGNATURES) {
+    match reference::expected(cell, &names(), &seen(trace, values)) {
         Err(missing) => Reference::Missing {
             why: missing.to_string(),
         },
-        Ok(outputs) => Reference::Expected(
+        Ok(Expected::Outputs(outputs)) => Reference::Expected(
             outputs
                 .into_iter()
-                .map(|(tensor, policy)| ReferenceOutput {
-                    shape: tensor.shape().iter().map(|extent| *extent as i32).collect(),
-                    dtype: tensor.dtype,
-                    data: tensor.data(),
-                    policy,
+                .map(|(tensor, policy)| reference_output(&tensor, policy))
+                .collect(),
+        ),
+        Ok(Expected::Relations(relations)) => Reference::Relations(
+            relations
+                .into_iter()
+                .map(|(relation, policy)| ReferenceRelation {
+                    what: relation.what,
+                    found: relation.found.data(),
+                    wanted: reference_output(&relation.wanted, policy),
                 })
                 .collect(),
         ),
+    }
+}
+
+/// What the tables give names to.
+fn names() -> Names {
+    Names {
+        layers: layers::signatures(),
+        functions: functions::signatures(),
+        ..Names::default()
+    }
+}
+
+/// What a reference may need of a trace: the outputs' elements and the parameters'.
+fn seen(trace: &Trace, values: &[Data]) -> Seen {
+    let spec = |value: ValueId, data: Data| {
+        let value = trace.value(value);
+        Some(ArraySpec {
+            dtype: DType::named(dtype_name(value.dtype()))?,
+            shape: value.shape().to_vec(),
+            view: View::Plain,
+            source: Source::Values(data),
+        })
+    };
+    let outputs = trace.outputs().iter().zip(values);
+    let parameters = trace.parameters().iter().filter_map(|(address, value)| {
+        let data = data_of(trace.value(*value).payload()?).ok()?;
+        Some((address.to_string(), spec(*value, data)?))
+    });
+    Seen {
+        outputs: outputs
+            .filter_map(|(output, data)| spec(output.value(), data.clone()))
+            .collect(),
+        parameters: parameters.collect(),
+    }
+}
+
+fn reference_output(tensor: &Tensor, policy: Policy) -> ReferenceOutput {
+    ReferenceOutput {
+        shape: tensor.shape().iter().map(|extent| *extent as i32).collect(),
+        dtype: tensor.dtype,
+        data: tensor.data(),
+        policy,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::compare::{self, Comparison};
 use super::findings::Findings;
-use super::seam::{Cell, Observed, Reference};
+use super::seam::{Cell, Observed, Reference, ReferenceRelation};
 use crate::case::cell::Located;
 use crate::case::data::Input;
 use crate::case::elements;
@@ -119,7 +119,8 @@ fn judge_output(
                 "exact"
             };
             let comparison = compare::compare(seen, &data, tolerance);
-            judge_comparison(found, comparison, place, &shape, policy, dtype, &at);
+            let what = format!("output {place}");
+            judge_comparison(found, comparison, &what, &shape, policy, dtype, &at);
         }
     }
 }
@@ -128,6 +129,19 @@ fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
     let rows = &observed.evidence.outputs;
     let outputs = match &observed.reference {
         Reference::Expected(outputs) => outputs,
+        Reference::Relations(relations) => {
+            for ReferenceRelation {
+                what,
+                found: seen,
+                wanted,
+            } in relations
+            {
+                let comparison = compare::compare(seen, &wanted.data, wanted.policy.tolerance(wanted.dtype));
+                let (shape, policy) = (&wanted.shape, wanted.policy.name());
+                judge_comparison(found, comparison, what, shape, policy, wanted.dtype, at);
+            }
+            return;
+        }
         Reference::Missing { why } => {
             let message = format!("{why}; give `outputs:` with `values:` instead of `reference: true`");
             return found.add(Checked::Value, FindingKind::Suite, at, message);
@@ -181,7 +195,7 @@ fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
         judge_comparison(
             found,
             comparison,
-            place,
+            &format!("output {place}"),
             &wanted.shape,
             wanted.policy.name(),
             dtype,
@@ -193,7 +207,7 @@ fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
 fn judge_comparison(
     found: &mut Findings<'_>,
     comparison: Comparison,
-    place: usize,
+    what: &str,
     shape: &[i32],
     policy: &str,
     dtype: DType,
@@ -202,10 +216,10 @@ fn judge_comparison(
     let message = match comparison {
         Comparison::Same { .. } => return,
         Comparison::OtherKind => {
-            format!("output {place}: its elements are of another kind than those expected")
+            format!("{what}: its elements are of another kind than those expected")
         }
         Comparison::OtherLength { found, expected } => {
-            format!("output {place}: found {found} elements, expected {expected}")
+            format!("{what}: found {found} elements, expected {expected}")
         }
         Comparison::Differ {
             at,
@@ -225,9 +239,7 @@ fn judge_comparison(
             } else {
                 String::new()
             };
-            format!(
-                "output {place}{index}: found {found}, expected {expected} (policy {policy}, {dtype}){more}"
-            )
+            format!("{what}{index}: found {found}, expected {expected} (policy {policy}, {dtype}){more}")
         }
     };
     found.add(Checked::Value, FindingKind::Values, at, message);

@@ -90,6 +90,19 @@ pub enum Reference {
     },
     /// The expected outputs, in order.
     Expected(Vec<ReferenceOutput>),
+    /// What must hold of the outputs, whatever they are.
+    Relations(Vec<ReferenceRelation>),
+}
+
+/// Two arrays that must agree, both computed from the outputs without MLX.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReferenceRelation {
+    /// What is compared: `q @ r`.
+    pub what: String,
+    /// The elements that follow from the outputs, of as many axes as the wanted ones.
+    pub found: Data,
+    /// What they must be.
+    pub wanted: ReferenceOutput,
 }
 
 /// One output of a reference.

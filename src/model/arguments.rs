@@ -91,6 +91,10 @@ pub mod kinds {
     pub enum Ints {}
     /// An `f32`.
     pub enum Float {}
+    /// An `f64`.
+    pub enum Double {}
+    /// Pairs of `i32`, one for each axis, or one pair for all.
+    pub enum Pairs {}
     /// A truth value.
     pub enum Bool {}
     /// An element type.
@@ -167,6 +171,25 @@ impl Take for kinds::Float {
 
     fn take(value: &Value, _: &HashMap<String, Array>) -> Option<f32> {
         value.as_float().map(|number| number as f32)
+    }
+}
+
+impl Take for kinds::Double {
+    type Rust = f64;
+    const TAKES: Takes = Takes::Float;
+
+    fn take(value: &Value, _: &HashMap<String, Array>) -> Option<f64> {
+        value.as_float()
+    }
+}
+
+impl Take for kinds::Pairs {
+    type Rust = Vec<(i32, i32)>;
+    const TAKES: Takes = Takes::Pairs;
+
+    fn take(value: &Value, _: &HashMap<String, Array>) -> Option<Vec<(i32, i32)>> {
+        let pairs = value.as_pairs()?;
+        Some(pairs.into_iter().map(|[before, after]| (before, after)).collect())
     }
 }
 

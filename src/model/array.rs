@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 use mlx_rs::error::Exception;
+use mlx_rs::ops::indexing::{ArrayIndex, Ellipsis, IntoStrideBy, TryIndexOp};
 use mlx_rs::{ops, Array, Dtype};
 
 use crate::case::data::{ArraySpec, Data, View};
@@ -32,6 +33,7 @@ pub(crate) fn from_data(data: &Data, shape: &[i32], dtype: DType, view: View) ->
             .contiguous()?
             .transpose()?,
         View::Strided => strided(&bytes, shape, dtype)?,
+        View::Reversed => reversed(&bytes, shape, dtype)?,
     };
     array.eval()?;
     Ok(array)
@@ -58,6 +60,23 @@ fn strided(bytes: &[u8], shape: &[i32], dtype: DType) -> Result<Array, Exception
     let long = made(&doubled, &[outer, &[last * 2]].concat(), dtype)?;
     let strides: Vec<i64> = plain.strides().iter().map(|stride| *stride as i64 * 2).collect();
     ops::as_strided(&long, shape, &strides[..], 0)
+}
+
+/// Backwards along the last axis.
+fn reversed(bytes: &[u8], shape: &[i32], dtype: DType) -> Result<Array, Exception> {
+    let plain = made(bytes, shape, dtype)?;
+    let Some(last) = shape.last().and_then(|last| usize::try_from(*last).ok()) else {
+        return Ok(plain);
+    };
+    let width = plain.item_size();
+    let turned: Vec<u8> = bytes
+        .chunks_exact((width * last).max(1))
+        .flat_map(|line| line.rchunks_exact(width))
+        .flatten()
+        .copied()
+        .collect();
+    let index = [Ellipsis.index_op(), (..).stride_by(-1).index_op()];
+    made(&turned, shape, dtype)?.try_index(&index[..])
 }
 
 /// The elements' bytes in row-major order, each rounded to the type.
@@ -163,7 +182,7 @@ mod tests {
                 _ if theirs.is_float() => Data::Float((0..6).map(|i| f64::from(i) - 2.5).collect()),
                 _ => Data::Int((0..6).collect()),
             };
-            for view in [View::Plain, View::Transposed, View::Strided] {
+            for view in [View::Plain, View::Transposed, View::Strided, View::Reversed] {
                 let array = from_data(&data, &[2, 3], ours, view).unwrap();
                 assert_eq!((array.dtype(), array.shape()), (theirs, &[2, 3][..]));
                 assert_eq!(data_of(&array).unwrap(), data, "{ours} {view:?}");
@@ -180,7 +199,7 @@ mod tests {
 
     #[test]
     fn scalars_and_empty_arrays_have_views_too() {
-        for view in [View::Plain, View::Transposed, View::Strided] {
+        for view in [View::Plain, View::Transposed, View::Strided, View::Reversed] {
             let scalar = from_data(&Data::Float(vec![1.5]), &[], DType::Float32, view).unwrap();
             assert_eq!(data_of(&scalar).unwrap(), Data::Float(vec![1.5]));
             let empty = from_data(&Data::Int(vec![]), &[0, 3], DType::Int32, view).unwrap();

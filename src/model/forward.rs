@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use mlx_rs::{random, transforms, Array};
+use mlx_rs::{ops, random, transforms, Array};
 
 use super::arguments::{Bound, Values};
-use super::array::{from_data, to_array};
+use super::array::{data_of, from_data, to_array};
 use super::error::ModelError;
 use super::functions;
 use super::layers::{self, build};
@@ -14,12 +14,14 @@ use super::module::Built;
 use crate::capability::capability;
 use crate::capture::containers::Naming;
 use crate::capture::{
-    function_scope, module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, PayloadPolicy,
-    ScopeKind, Session, Trace, TraceError, UnwrappedPolicy,
+    module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, Edit, PayloadPolicy, ScopeKind,
+    Selector, Session, Trace, TraceError, UnwrappedPolicy,
 };
 use crate::case::cell::{Cell, Program, Step};
 use crate::case::data::{ArraySpec, Input};
 use crate::case::fill::nudged;
+use crate::case::intervention::Intervention;
+use crate::case::names::stands_for;
 use crate::case::schema::{Payloads, Unwrapped};
 use crate::case::value::Value;
 
@@ -62,6 +64,25 @@ impl Inputs {
             collect(name.clone(), input, make, &mut arrays)?;
         }
         Ok(Self(arrays))
+    }
+
+    /// Whether the arrays can still be computed with, and hold what the case says.
+    ///
+    /// # Errors
+    ///
+    /// Which one is not what it was, or cannot be used.
+    pub fn unharmed(&self, inputs: &IndexMap<String, Input>) -> Result<(), String> {
+        let fresh = Self::new(inputs).map_err(|error| format!("the inputs cannot be made again: {error}"))?;
+        for ((path, array), (_, fresh)) in self.0.iter().zip(&fresh.0) {
+            let copied = mlx_rs::ops::stack(&[array], 0).and_then(|copy| copy.eval().map(|()| copy));
+            let copied = copied.map_err(|error| format!("the input {path} cannot be used: {error}"))?;
+            // NaN equals NaN here, by its spelling.
+            let spelled = |array: &Array| data_of(array).ok().map(|data| format!("{data:?}"));
+            if spelled(&copied) != spelled(fresh) {
+                return Err(format!("the input {path} is not what it was"));
+            }
+        }
+        Ok(())
     }
 
     fn values(&self) -> Values {
@@ -160,14 +181,10 @@ impl<'a> Model<'a> {
     /// What a case may ask for and the capture layer cannot do.
     fn refuse_unsupported(&self) -> Result<(), CaptureError> {
         let asked = &self.cell.session;
-        let (id, message) = match (asked.intervene.keys().next(), &asked.halt) {
-            (Some(label), _) => (
-                "session.intervene",
-                format!("the result of {label} is not replaced"),
-            ),
-            (None, Some(label)) => ("session.halt", format!("the forward does not stop after {label}")),
-            (None, None) => return Ok(()),
+        let Some(label) = &asked.halt else {
+            return Ok(());
         };
+        let (id, message) = ("session.halt", format!("the forward does not stop after {label}"));
         match capability(id).map(|row| (row, row.refusal)) {
             Some((row, Some(code))) => Err(BackendUnsupportedError {
                 code,
@@ -183,7 +200,7 @@ impl<'a> Model<'a> {
 
     fn session(&self) -> Session {
         let asked = &self.cell.session;
-        Session::new()
+        let session = Session::new()
             .unwrapped(match asked.unwrapped {
                 Unwrapped::Warn => UnwrappedPolicy::Warn,
                 Unwrapped::Refuse => UnwrappedPolicy::Refuse,
@@ -192,7 +209,18 @@ impl<'a> Model<'a> {
                 Payloads::All => PayloadPolicy::All,
                 Payloads::None => PayloadPolicy::None,
             })
-            .hide(asked.hide.iter().cloned())
+            .hide(asked.hide.iter().cloned());
+        asked.intervene.iter().fold(session, |session, (label, edit)| {
+            let edit = match *edit {
+                Intervention::Fill(number) => Edit::With(Box::new(move |result| {
+                    let number = Array::from_f32(number as f32).as_dtype(result.dtype())?;
+                    ops::broadcast_to(number, result.shape())
+                })),
+                Intervention::Scale(number) => Edit::Scale(number as f32),
+                Intervention::Add(number) => Edit::Add(number as f32),
+            };
+            session.intervene(Selector::Label(label.clone()), edit)
+        })
     }
 
     fn run_model(&mut self, inputs: &Inputs) -> Result<Vec<Array>, ModelError> {
@@ -271,7 +299,9 @@ impl<'a> Model<'a> {
         })?;
         let arguments: BTreeMap<&'static str, Value> =
             step.arguments.bind(&function.signature).map_err(wrong)?;
-        function_scope(&step.callee, || {
+        // Operators and methods are recorded as the function they stand for.
+        let name = stands_for(&step.callee).to_string();
+        module_scope(ScopeKind::Function(name), None, || {
             (function.call)(&Bound::new(&step.callee, &arguments, values))
         })
     }

@@ -3,7 +3,7 @@
 //! [`functions`] and [`layers`] read like lists; widening what a case may say is adding lines to them. A name in a
 //! case is one of theirs, since `case` checks names against their signatures.
 
-mod arguments;
+pub(crate) mod arguments;
 mod array;
 mod error;
 mod faults;

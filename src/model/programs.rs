@@ -124,3 +124,66 @@ program! {
         ops::divide(x, &norm)
     }
 }
+
+program! {
+    /// Reads one number in the middle, by `item`, and goes on with the array that it was read from.
+    ReadItem => |x, _| {
+        let total = ops::sum(x, None)?;
+        let _read = total.item_exact::<f32>();
+        ops::multiply(x, &total)
+    }
+}
+
+program! {
+    /// Prints an array in the middle.
+    PrintMidway => |x, _| {
+        let y = ops::exp(x)?;
+        let _printed = format!("{y:?}");
+        ops::negative(&y)
+    }
+}
+
+program! {
+    /// Reads a slice in the middle.
+    ReadSlice => |x, _| {
+        let y = ops::exp(x)?;
+        let _read = y.as_slice::<f32>().first().copied();
+        ops::negative(&y)
+    }
+}
+
+program! {
+    /// Saves an array in the middle, in NumPy's format.
+    SaveNumpy => |x, _| {
+        let y = ops::exp(x)?;
+        y.save_numpy(scratch("npy")).map_err(|error| Exception::custom(error.to_string()))?;
+        ops::negative(&y)
+    }
+}
+
+program! {
+    /// Saves an array in the middle, as safetensors.
+    SaveSafetensors => |x, _| {
+        let y = ops::exp(x)?;
+        Array::save_safetensors([("y", &y)], None, scratch("safetensors"))
+            .map_err(|error| Exception::custom(error.to_string()))?;
+        ops::negative(&y)
+    }
+}
+
+program! {
+    /// Reads an array from a file inside the forward.
+    LoadNumpy => |x, _| {
+        let file = scratch("load.npy");
+        let told = |error: mlx_rs::error::IoError| Exception::custom(error.to_string());
+        Array::from_f32(3.0).save_numpy(&file).map_err(told)?;
+        ops::multiply(x, Array::load_numpy(&file).map_err(told)?)
+    }
+}
+
+/// A file of this thread's own, written over by the next run.
+fn scratch(kind: &str) -> std::path::PathBuf {
+    let thread = format!("{:?}", std::thread::current().id());
+    let digits: String = thread.chars().filter(char::is_ascii_digit).collect();
+    std::env::temp_dir().join(format!("mlx-assay-{}-{digits}.{kind}", std::process::id()))
+}

@@ -3,8 +3,8 @@
 use mlx_rs::error::Exception;
 use mlx_rs::module::{Module, ModuleParamRef, ModuleParameters};
 use mlx_rs::nn::{
-    Gru, Lstm, LstmInput, MultiHeadAttention, MultiHeadAttentionInput, Rnn, RnnInput, Transformer,
-    TransformerInput,
+    Alibi, AlibiInput, Gru, Lstm, LstmInput, MultiHeadAttention, MultiHeadAttentionInput, Rnn, RnnInput,
+    RopeInput, RotaryPositionalEncoding, Transformer, TransformerInput,
 };
 use mlx_rs::Array;
 
@@ -12,13 +12,14 @@ use super::module::Many;
 
 /// Implements [`Many`] for a wrapper: what its operands are called, and the forward over them.
 macro_rules! structured {
-    ($(#[$about:meta])* $name:ident($inner:ty) takes $wanted:literal, $layer:ident, $operands:pat => $forward:expr) => {
+    ($(#[$about:meta])* $name:ident($inner:ty $(, $setting:ident: $kind:ty)?) takes $wanted:literal, $layer:ident, $operands:pat => $forward:expr) => {
         $(#[$about])*
-        pub(super) struct $name(pub(super) $inner);
+        pub(super) struct $name(pub(super) $inner $(, pub(super) $kind)?);
 
         impl Many for $name {
             fn forward(&mut self, operands: &[Option<Array>]) -> Result<Vec<Array>, Exception> {
                 let $layer = &mut self.0;
+                $(let $setting = self.1;)?
                 match operands {
                     $operands => $forward,
                     _ => Err(Exception::custom(concat!("it takes ", $wanted))),
@@ -75,5 +76,20 @@ structured! {
             memory_mask: &mask,
         };
         layer.forward(input).map(|y| vec![y])
+    }
+}
+
+structured! {
+    /// Attention scores with a bias by distance.
+    AlibiCall(Alibi, offset: i32) takes "scores and maybe a mask", layer, [Some(attention_scores), mask] => {
+        let input = AlibiInput { attention_scores, offset, mask: mask.as_ref() };
+        layer.forward(input).map(|y| vec![y])
+    }
+}
+
+structured! {
+    /// Pairs of features, turned by their place.
+    RopeCall(RotaryPositionalEncoding, offset: i32) takes "x", layer, [Some(x)] => {
+        layer.forward(RopeInput { x, offset }).map(|y| vec![y])
     }
 }

@@ -2,51 +2,128 @@
 
 use super::error::NoReference;
 use super::policy::Policy;
-use super::table;
+use super::table::{self, Compute};
 use super::tensor::Tensor;
 use crate::case::cell::{Cell, Program};
-use crate::case::data::Input;
-use crate::case::names::Signature;
+use crate::case::data::{ArraySpec, Input};
+use crate::case::names::Names;
+use crate::case::spec::Spec;
 use crate::case::value::Value;
 use indexmap::IndexMap;
 use ndarray::{arr0, ArrayD};
 use std::collections::BTreeMap;
 
-/// What the one function of a cell must yield: each result, and how it is compared.
+/// What was seen of a cell that its reference may need: what came out, to hold a property against, and what its
+/// layer's parameters were drawn as.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The outputs, in order.
+    pub outputs: Vec<ArraySpec>,
+    /// The parameters, by address.
+    pub parameters: IndexMap<String, ArraySpec>,
+}
+
+/// What a reference says of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expected {
+    /// Each output, and how it is compared.
+    Outputs(Vec<(Tensor, Policy)>),
+    /// What must hold of the outputs, where their values are not unique or drawn at random.
+    Relations(Vec<(Relation, Policy)>),
+}
+
+/// One thing that holds of outputs: two arrays, computed without MLX from what came out, that must agree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relation {
+    /// What is compared: `q @ r`.
+    pub what: String,
+    /// What follows from the outputs.
+    pub found: Tensor,
+    /// What it must be.
+    pub wanted: Tensor,
+}
+
+/// What the one function, or the one layer, of a cell must yield.
 ///
 /// # Errors
 ///
-/// The cell is not one call of a function in the [`table`], or asks for what the function's reference does not
-/// cover.
-pub fn expected(cell: &Cell, functions: &[Signature]) -> Result<Vec<(Tensor, Policy)>, NoReference> {
-    let Program::Forward { steps, outputs, .. } = &cell.program else {
-        return Err(NoReference::Program);
+/// The cell is not one call of a function or a layer in the [`table`], or asks for what its reference does not cover.
+pub fn expected(cell: &Cell, names: &Names, seen: &Seen) -> Result<Expected, NoReference> {
+    let (name, arguments) = match &cell.program {
+        Program::Model(spec) => layer_arguments(cell, spec, names)?,
+        Program::Forward { steps, outputs, .. } => {
+            let ([step], [output]) = (&steps[..], &outputs[..]) else {
+                return Err(NoReference::Program);
+            };
+            if *output != step.name {
+                return Err(NoReference::Program);
+            }
+            let name = step.callee.clone();
+            let signature = names.function(&name).ok_or_else(|| unknown(&name))?;
+            (
+                name,
+                step.arguments.bind(signature).map_err(|_| NoReference::Program)?,
+            )
+        }
     };
-    let ([step], [output]) = (&steps[..], &outputs[..]) else {
-        return Err(NoReference::Program);
-    };
-    if *output != step.name {
-        return Err(NoReference::Program);
-    }
-    let name = step.callee.as_str();
-    let unknown = || NoReference::Function {
-        function: name.to_owned(),
-    };
-    let signature = functions.iter().find(|it| it.name == name).ok_or_else(unknown)?;
-    let row = table::row(name).ok_or_else(unknown)?;
+    let row = table::row(&name).ok_or_else(|| unknown(&name))?;
     let call = Call {
-        function: name,
-        arguments: step.arguments.bind(signature).map_err(|_| NoReference::Program)?,
+        function: &name,
+        arguments,
         inputs: &cell.inputs,
+        parameters: &seen.parameters,
     };
-    let results = (row.compute)(&call)?;
-    Ok(results
-        .into_iter()
-        .map(|result| {
-            let policy = Policy::of(row.class, result.dtype);
-            (result.rounded(), policy)
-        })
-        .collect())
+    match row.compute {
+        Compute::Outputs(compute) => {
+            let results = compute(&call)?.into_iter().map(|result| {
+                let policy = Policy::of(row.class, result.dtype);
+                (result.rounded(), policy)
+            });
+            Ok(Expected::Outputs(results.collect()))
+        }
+        Compute::Property { hold, .. } => {
+            let outputs: Option<Vec<Tensor>> = seen.outputs.iter().map(Tensor::of).collect();
+            let relations = hold(&call, &outputs.ok_or(NoReference::Program)?)?;
+            let of = |relation: Relation| {
+                let policy = Policy::of(row.class, relation.found.dtype);
+                (relation, policy)
+            };
+            Ok(Expected::Relations(relations.into_iter().map(of).collect()))
+        }
+    }
+}
+
+fn unknown(name: &str) -> NoReference {
+    NoReference::Function {
+        function: name.to_owned(),
+    }
+}
+
+/// A layer's row, and its arguments: what it is built with, and its inputs.
+fn layer_arguments(
+    cell: &Cell,
+    spec: &Spec,
+    names: &Names,
+) -> Result<(String, BTreeMap<&'static str, Value>), NoReference> {
+    let name = format!("layer.{}", spec.name);
+    let signature = names.layer(&spec.name).ok_or_else(|| unknown(&name))?;
+    let mut arguments = BTreeMap::new();
+    for parameter in signature.settings() {
+        if let Some(value) = spec.args.get(parameter.name) {
+            arguments.insert(parameter.name, value.clone());
+        }
+    }
+    let operands: Vec<_> = signature.operands().collect();
+    for operand in &operands {
+        let input = match operands.len() {
+            1 => cell.inputs.keys().next(),
+            _ => cell.inputs.keys().find(|input| *input == operand.name),
+        };
+        if let Some(input) = input {
+            arguments.insert(operand.name, Value::Text(input.clone()));
+        }
+    }
+    Ok((name, arguments))
 }
 
 /// The arguments of one call.
@@ -54,6 +131,7 @@ pub(super) struct Call<'a> {
     function: &'a str,
     arguments: BTreeMap<&'static str, Value>,
     inputs: &'a IndexMap<String, Input>,
+    parameters: &'a IndexMap<String, ArraySpec>,
 }
 
 impl Call<'_> {
@@ -104,6 +182,34 @@ impl Call<'_> {
         }
     }
 
+    /// The elements of an array, as floats.
+    pub(super) fn floats(&self, name: &str) -> Result<ArrayD<f64>, NoReference> {
+        self.array(name)?.to_floats()
+    }
+
+    /// The elements of an array that may be left out, as floats.
+    pub(super) fn maybe_floats(&self, name: &str) -> Result<Option<ArrayD<f64>>, NoReference> {
+        self.maybe_array(name)?.map(|array| array.to_floats()).transpose()
+    }
+
+    /// A layer's parameter, by its address.
+    pub(super) fn parameter(&self, address: &str) -> Result<Tensor, NoReference> {
+        self.maybe_parameter(address)?
+            .ok_or_else(|| self.not_covered(format!("a layer without `{address}`")))
+    }
+
+    /// A layer's parameter that it may be built without.
+    pub(super) fn maybe_parameter(&self, address: &str) -> Result<Option<Tensor>, NoReference> {
+        let spec = self.parameters.get(address);
+        spec.map(|spec| Tensor::of(spec).ok_or(NoReference::Program))
+            .transpose()
+    }
+
+    /// A text, if it is given.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.arguments.get(name)?.as_text()
+    }
+
     /// An integer, if it is given.
     pub(super) fn int(&self, name: &str) -> Option<i64> {
         self.arguments.get(name)?.as_int()
@@ -144,7 +250,10 @@ impl Call<'_> {
 
     /// The axes of a reduction, counted from the front: all, where none are given.
     pub(super) fn axes(&self, rank: usize) -> Result<Vec<usize>, NoReference> {
-        match self.ints("axes") {
+        match self
+            .ints("axes")
+            .or_else(|| self.int("axis").map(|axis| vec![axis]))
+        {
             None => Ok((0..rank).collect()),
             Some(axes) => {
                 let mut axes: Vec<usize> = axes

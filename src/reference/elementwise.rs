@@ -269,3 +269,136 @@ fn zip<A: Copy, B: Copy, T>(
     let (a, b) = broadcast(a, b)?;
     Ok(Zip::from(&a).and(&b).map_collect(|a, b| f(*a, *b)))
 }
+
+/// One part of complex numbers; a real number's imaginary part is 0.
+pub(super) fn component(call: &Call<'_>, part: fn(Complex64) -> f64) -> Result1 {
+    let x = call.array("x")?;
+    let dtype = match x.dtype {
+        DType::Complex64 => DType::Float32,
+        other => other,
+    };
+    let elements = x.to_complexes().mapv(part);
+    Ok(vec![Tensor::floats(DType::Float64, elements).cast(dtype)?])
+}
+
+/// A question that both parts of a complex number must answer with yes.
+pub(super) fn asked_all(call: &Call<'_>, real: fn(f64) -> bool) -> Result1 {
+    let x = call.array("x")?;
+    let answers = match &x.elements {
+        Elements::Complex(it) => it.mapv(|it| real(it.re) && real(it.im)),
+        _ => x.to_floats()?.mapv(real),
+    };
+    Ok(vec![Tensor::bools(answers)])
+}
+
+/// Numbers in place of NaN and the infinities: 0 and the type's extremes, where none are given.
+pub(super) fn nan_to_num(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let most = match x.dtype {
+        DType::Float16 => 65504.0,
+        DType::Bfloat16 => 3.389_531_389_251_535_5e38,
+        DType::Float32 => f64::from(f32::MAX),
+        DType::Float64 => f64::MAX,
+        DType::Complex64 => return Err(NoReference::DType(x.dtype)),
+        _ => return Ok(vec![x]),
+    };
+    let (nan, above, below) = (
+        call.float("nan").unwrap_or(0.0),
+        call.float("pos_inf").unwrap_or(most),
+        call.float("neg_inf").unwrap_or(-most),
+    );
+    let elements = x.to_floats()?.mapv(|it| match it {
+        _ if it.is_nan() => nan,
+        _ if it == f64::INFINITY => above,
+        _ if it == f64::NEG_INFINITY => below,
+        _ => it,
+    });
+    Ok(vec![Tensor::floats(x.dtype, elements)])
+}
+
+/// The quotient rounded down, and what it leaves.
+pub(super) fn divmod(call: &Call<'_>) -> Result1 {
+    let mut both = floor_divide(call)?;
+    both.extend(remainder(call)?);
+    Ok(both)
+}
+
+/// By statrs; infinite at the ends, NaN beyond them.
+pub(super) fn erfinv(x: f64) -> f64 {
+    match x.abs() {
+        _ if x == 0.0 => x,
+        it if it < 1.0 => statrs::function::erf::erf_inv(x),
+        it if it == 1.0 => f64::INFINITY.copysign(x),
+        _ => f64::NAN,
+    }
+}
+
+/// Whether each pair lies within `atol + rtol * |b|`.
+pub(super) fn is_close(call: &Call<'_>) -> Result1 {
+    let (a, b) = (call.array("a")?, call.array("b")?);
+    let (rtol, atol) = (
+        call.float("rtol").unwrap_or(1e-5),
+        call.float("atol").unwrap_or(1e-8),
+    );
+    let equal_nan = call.flag("equal_nan").unwrap_or(false);
+    let close = |a: Complex64, b: Complex64| {
+        let nan = |it: Complex64| it.re.is_nan() || it.im.is_nan();
+        a == b
+            || (equal_nan && nan(a) && nan(b))
+            || ((a - b).norm() <= atol + rtol * b.norm() && b.norm().is_finite())
+    };
+    Ok(vec![Tensor::bools(zip(
+        &a.to_complexes(),
+        &b.to_complexes(),
+        close,
+    )?)])
+}
+
+/// Whether all pairs do.
+pub(super) fn all_close(call: &Call<'_>) -> Result1 {
+    let close = is_close(call)?.remove(0).to_bools();
+    Ok(vec![Tensor::bools(
+        ndarray::arr0(close.iter().all(|it| *it)).into_dyn(),
+    )])
+}
+
+/// Whether shape and elements are the same, and the type too where it must be.
+pub(super) fn array_eq(call: &Call<'_>, same_type: bool) -> Result1 {
+    let (a, b) = (call.array("a")?, call.array("b")?);
+    let equal_nan = call.flag("equal_nan").unwrap_or(false);
+    let nan = |it: &Complex64| it.re.is_nan() || it.im.is_nan();
+    let elements = || {
+        let (a, b) = (a.to_complexes(), b.to_complexes());
+        a.iter()
+            .zip(&b)
+            .all(|(a, b)| a == b || (equal_nan && nan(a) && nan(b)))
+    };
+    let alike = (!same_type || a.dtype == b.dtype) && a.shape() == b.shape() && elements();
+    Ok(vec![Tensor::bools(ndarray::arr0(alike).into_dyn())])
+}
+
+/// All arrays of a list, one after another, from a number on.
+pub(super) fn folded(
+    call: &Call<'_>,
+    start: i64,
+    int: fn(i64, i64) -> i64,
+    complex: fn(Complex64, Complex64) -> Complex64,
+) -> Result1 {
+    let mut total = Tensor::ints(DType::Int32, ndarray::arr0(start).into_dyn());
+    // A number takes the type of what it meets.
+    for (place, array) in call.arrays("arrays")?.into_iter().enumerate() {
+        let dtype = match (place, array.dtype) {
+            (0, DType::Bool) => DType::Int32,
+            (0, other) => other,
+            (_, other) => promoted(total.dtype, other),
+        };
+        total = match dtype.kind() {
+            Kind::Bool | Kind::Int => Tensor::ints(dtype, zip(&total.to_ints()?, &array.to_ints()?, int)?),
+            _ => {
+                Tensor::complexes(zip(&total.to_complexes(), &array.to_complexes(), complex)?).cast(dtype)?
+            }
+        };
+        total.dtype = dtype;
+    }
+    Ok(vec![total])
+}

@@ -1,6 +1,6 @@
 //! Functions that look for, or go along, an order: sorting, the place of the largest, running sums.
 
-use super::call::Call;
+use super::call::{Call, Relation};
 use super::error::NoReference;
 use super::reduce::{folded, widened};
 use super::tensor::{each_kind, Elements, Tensor};
@@ -106,7 +106,8 @@ pub(super) fn running(
     let (x, axis) = ordered(call)?;
     let reverse = call.flag("reverse").unwrap_or(false);
     let inclusive = call.flag("inclusive").unwrap_or(true);
-    if matches!(x.elements, Elements::Complex(_)) || (keeps_type && !inclusive) {
+    let exclusive_extreme = keeps_type && !inclusive && !matches!(x.elements, Elements::Float(_));
+    if matches!(x.elements, Elements::Complex(_)) || exclusive_extreme {
         return Err(call.not_covered("this form"));
     }
     fn run<A: Copy>(line: &mut [A], start: A, reverse: bool, inclusive: bool, f: impl Fn(A, A) -> A) {
@@ -130,7 +131,8 @@ pub(super) fn running(
         }
         elements => {
             let dtype = match x.dtype {
-                DType::Bool => widened(x.dtype),
+                // The larger of two truth values is one; their sum is not.
+                DType::Bool if !keeps_type => widened(x.dtype),
                 other => other,
             };
             let mut it = Tensor {
@@ -141,7 +143,151 @@ pub(super) fn running(
             along(&mut it, axis, |line| {
                 run(line, start as i64, reverse, inclusive, int)
             });
-            Tensor::ints(dtype, it)
+            match dtype {
+                DType::Bool => Tensor::bools(it.mapv(|it| it != 0)),
+                _ => Tensor::ints(dtype, it),
+            }
         }
+    }])
+}
+
+/// The logarithm of running sums of exponentials.
+pub(super) fn logcumsumexp(call: &Call<'_>) -> Result1 {
+    let (x, _) = ordered(call)?;
+    let add = |a: f64, b: f64| {
+        let (most, least) = (a.max(b), a.min(b));
+        match most.is_infinite() {
+            true => most,
+            false => most + libm::log1p((least - most).exp()),
+        }
+    };
+    if matches!(x.elements, Elements::Float(_)) {
+        return running(call, f64::NEG_INFINITY, |a, _| a, add, false);
+    }
+    Err(NoReference::DType(x.dtype))
+}
+
+/// Each element less the one before it, `n` times over.
+pub(super) fn diff(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let axis = Axis(call.axis(call.int("axis").unwrap_or(-1), x.shape().len())?);
+    let dtype = x.dtype;
+    let mut ints = matches!(x.elements, Elements::Int(_))
+        .then(|| x.to_ints())
+        .transpose()?;
+    let mut complexes = x.to_complexes();
+    if dtype == DType::Bool {
+        return Err(NoReference::DType(dtype));
+    }
+    for _ in 0..call.int("n").unwrap_or(1) {
+        let of = |extent: usize| {
+            let later = ndarray::Slice::from(1.min(extent)..extent);
+            (later, ndarray::Slice::from(0..extent.saturating_sub(1)))
+        };
+        let (later, earlier) = of(complexes.shape()[axis.0]);
+        complexes = &complexes.slice_axis(axis, later) - &complexes.slice_axis(axis, earlier);
+        ints = ints.map(|it| {
+            let pairs = ndarray::Zip::from(it.slice_axis(axis, later)).and(it.slice_axis(axis, earlier));
+            pairs.map_collect(|a, b| a.wrapping_sub(*b))
+        });
+    }
+    Ok(vec![match ints {
+        Some(ints) => Tensor::ints(dtype, ints),
+        None => Tensor::complexes(complexes).cast(dtype)?,
+    }])
+}
+
+/// Where each value goes so that the array stays sorted.
+pub(super) fn search_sorted(call: &Call<'_>) -> Result1 {
+    let (x, values) = (call.floats("x")?, call.floats("values")?);
+    let right = call.text("side") == Some("right");
+    if x.ndim() != 1 {
+        return Err(call.not_covered("anything but one axis"));
+    }
+    let places = values.mapv(|value| {
+        let before = |it: &&f64| by_value(it, &value).is_lt() || (right && by_value(it, &value).is_eq());
+        x.iter().filter(before).count() as i64
+    });
+    Ok(vec![Tensor::ints(DType::Uint32, places)])
+}
+
+/// Whether each line has an element at its place in order, with none larger before it and none smaller behind.
+fn in_two_parts(lines: &ArrayD<f64>, axis: usize, kth: usize) -> bool {
+    lines.lanes(Axis(axis)).into_iter().all(|line| {
+        let at = line[kth];
+        let fits = |(place, it): (usize, &f64)| match place < kth {
+            true => by_value(it, &at).is_le(),
+            false => by_value(it, &at).is_ge(),
+        };
+        line.iter().enumerate().all(fits)
+    })
+}
+
+fn sorted_lines(x: &Tensor, axis: usize) -> Result<ArrayD<f64>, NoReference> {
+    let mut floats = x.to_floats()?;
+    along(&mut floats, axis, |line| line.sort_by(by_value));
+    Ok(floats)
+}
+
+/// The place that parts a line, counted from the front.
+fn kth(call: &Call<'_>, extent: usize) -> Result<usize, NoReference> {
+    call.axis(call.int("kth").unwrap_or(0), extent)
+}
+
+fn parted(call: &Call<'_>, x: &Tensor, axis: usize, found: &Tensor) -> Result<Vec<Relation>, NoReference> {
+    let parts = in_two_parts(&found.to_floats()?, axis, kth(call, x.shape()[axis])?);
+    Ok(vec![
+        Relation {
+            what: "the same elements".to_owned(),
+            found: Tensor::floats(DType::Float64, sorted_lines(found, axis)?),
+            wanted: Tensor::floats(DType::Float64, sorted_lines(x, axis)?),
+        },
+        Relation {
+            what: "none larger before, none smaller behind".to_owned(),
+            found: Tensor::bools(ndarray::arr0(parts).into_dyn()),
+            wanted: Tensor::bools(ndarray::arr0(true).into_dyn()),
+        },
+    ])
+}
+
+pub(super) fn partition(call: &Call<'_>, found: &[Tensor]) -> Result<Vec<Relation>, NoReference> {
+    let (x, axis) = ordered(call)?;
+    match found {
+        [found] if found.shape() == x.shape() => parted(call, &x, axis, found),
+        _ => Err(call.not_covered("a result of another shape")),
+    }
+}
+
+pub(super) fn argpartition(call: &Call<'_>, found: &[Tensor]) -> Result<Vec<Relation>, NoReference> {
+    let (x, axis) = ordered(call)?;
+    let [found] = found else {
+        return Err(call.not_covered("anything but one result"));
+    };
+    let (floats, places) = (x.to_floats()?, found.to_ints()?);
+    if places.shape() != floats.shape() {
+        return Err(call.not_covered("a result of another shape"));
+    }
+    let mut named = floats.clone();
+    for (at, place) in places.indexed_iter() {
+        let mut from = at.clone();
+        from[axis] = call.axis(*place, floats.shape()[axis])?;
+        named[&at] = floats[&from];
+    }
+    parted(call, &x, axis, &Tensor::floats(x.dtype, named))
+}
+
+pub(super) fn topk(call: &Call<'_>, found: &[Tensor]) -> Result<Vec<Relation>, NoReference> {
+    let (x, axis) = ordered(call)?;
+    let [found] = found else {
+        return Err(call.not_covered("anything but one result"));
+    };
+    let k = call.int("k").unwrap_or(1) as usize;
+    let all = sorted_lines(&x, axis)?;
+    let extent = all.shape()[axis];
+    let most = all.slice_axis(Axis(axis), ndarray::Slice::from(extent.saturating_sub(k)..extent));
+    Ok(vec![Relation {
+        what: format!("the {k} largest"),
+        found: Tensor::floats(DType::Float64, sorted_lines(found, axis)?),
+        wanted: Tensor::floats(DType::Float64, most.to_owned()),
     }])
 }

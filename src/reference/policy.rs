@@ -1,6 +1,6 @@
 //! By how much a value may differ from its reference, by what the function does and the type it yields.
 //!
-//! The five policies are all there are. A tolerance follows from the type's precision and is never fitted to what
+//! The six policies are all there are. A tolerance follows from the type's precision and is never fitted to what
 //! MLX returns: where MLX lies further off, the case says so with an `expected_fail`.
 
 use crate::case::schema::Tolerance;
@@ -17,6 +17,8 @@ pub enum Class {
     Smooth,
     /// Adds or multiplies many elements up: `sum`, `matmul`, `softmax`.
     Accumulates,
+    /// Eliminates, factors or iterates: `inv`, `svd`.
+    Solves,
 }
 
 /// How elements are compared.
@@ -30,6 +32,8 @@ pub enum Policy {
     ElementWise,
     /// Within what a sum of a few thousand terms may lose.
     Reduction,
+    /// Within what an elimination of a well-conditioned matrix may lose.
+    LinearAlgebra,
     /// Within what half precision can say.
     LowPrecision,
 }
@@ -40,10 +44,13 @@ impl Policy {
         let half = matches!(dtype, DType::Float16 | DType::Bfloat16);
         match (class, dtype.kind()) {
             (Class::Moves, _) => Policy::ExactBits,
+            // No formula for complex numbers is rounded once.
+            (Class::Exact, Kind::Complex) => Policy::ElementWise,
             (Class::Exact, _) | (_, Kind::Bool | Kind::Int) => Policy::ExactNumeric,
             _ if half => Policy::LowPrecision,
             (Class::Smooth, _) => Policy::ElementWise,
             (Class::Accumulates, _) => Policy::Reduction,
+            (Class::Solves, _) => Policy::LinearAlgebra,
         }
     }
 
@@ -54,6 +61,7 @@ impl Policy {
             Policy::ExactNumeric => "exact numeric",
             Policy::ElementWise => "element-wise",
             Policy::Reduction => "reduction",
+            Policy::LinearAlgebra => "linear algebra",
             Policy::LowPrecision => "low precision",
         }
     }
@@ -68,6 +76,8 @@ impl Policy {
             Policy::ElementWise => (1e-7, 1e-5),
             Policy::Reduction if double => (1e-12, 1e-12),
             Policy::Reduction => (2e-5, 2e-5),
+            Policy::LinearAlgebra if double => (1e-11, 1e-11),
+            Policy::LinearAlgebra => (1e-4, 1e-4),
             // Two roundings of a number near 1, which is what a difference of such numbers may be off by.
             Policy::LowPrecision if dtype == DType::Float16 => (1e-3, 8e-3),
             Policy::LowPrecision => (8e-3, 8e-3),

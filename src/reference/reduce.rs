@@ -90,6 +90,19 @@ pub(super) fn averaged(call: &Call<'_>, real: impl Fn(&[f64]) -> f64) -> Result1
     Ok(vec![Tensor::floats(fractional(x.dtype), folds)])
 }
 
+/// The mean, of complex numbers too.
+pub(super) fn means(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let Elements::Complex(it) = &x.elements else {
+        return averaged(call, mean);
+    };
+    let Over { axes, keep } = over(call, &x)?;
+    let folds = folded(it, &axes, keep, |it| {
+        it.iter().sum::<Complex64>() / it.len() as f64
+    });
+    Ok(vec![Tensor::complexes(folds)])
+}
+
 /// The mean.
 pub(super) fn mean(elements: &[f64]) -> f64 {
     elements.iter().sum::<f64>() / elements.len() as f64
@@ -162,4 +175,28 @@ pub(super) fn softmax(call: &Call<'_>) -> Result1 {
         .and(&total)
         .map_collect(|x, total| (x - total).exp());
     Ok(vec![Tensor::floats(fractional(x.dtype), shares)])
+}
+
+/// How many elements are not zero.
+pub(super) fn count_nonzero(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let Over { axes, keep } = over(call, &x)?;
+    let counts = folded(&x.to_bools(), &axes, keep, |it| {
+        it.iter().filter(|it| **it).count() as i64
+    });
+    Ok(vec![Tensor::ints(DType::Int32, counts)])
+}
+
+/// The middle element in order, or the mean of the two middle ones; NaN if any is.
+pub(super) fn median(elements: &[f64]) -> f64 {
+    let mut line = elements.to_vec();
+    if line.is_empty() || line.iter().any(|it| it.is_nan()) {
+        return f64::NAN;
+    }
+    line.sort_by(f64::total_cmp);
+    let half = line.len() / 2;
+    match line.len() % 2 {
+        1 => line[half],
+        _ => (line[half - 1] + line[half]) / 2.0,
+    }
 }

@@ -63,7 +63,9 @@ pub(super) fn flatten(call: &Call<'_>) -> Result1 {
 /// With axes of one at the places given, counted in the result.
 pub(super) fn expand_dims(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
-    let axes = call.ints("axes").unwrap_or_default();
+    let axes = call
+        .ints("axes")
+        .unwrap_or_else(|| vec![call.int("axis").unwrap_or(0)]);
     let rank = x.shape().len() + axes.len();
     let mut places: Vec<usize> = axes
         .iter()
@@ -268,7 +270,11 @@ pub(super) fn triangle(call: &Call<'_>, lower: bool) -> Result1 {
 
 /// By places and ranges, one an axis.
 pub(super) fn getitem(call: &Call<'_>) -> Result1 {
-    let x = call.array("x")?;
+    Ok(vec![indexed(call, &call.array("x")?)?])
+}
+
+/// What a call's index selects of an array.
+pub(super) fn indexed(call: &Call<'_>, x: &Tensor) -> Result<Tensor, NoReference> {
     let parts = call.written("index").and_then(index::parse);
     let mut parts = parts.ok_or_else(|| call.not_covered("this index"))?;
     let spoken = parts
@@ -307,7 +313,10 @@ pub(super) fn getitem(call: &Call<'_>) -> Result1 {
         }
         view.as_standard_layout().into_owned()
     });
-    with(x.dtype, elements)
+    Ok(Tensor {
+        dtype: x.dtype,
+        elements,
+    })
 }
 
 /// A range as Python reads it, for an axis of this extent. ndarray takes the same range for a negative step from
@@ -346,6 +355,16 @@ pub(super) fn take(call: &Call<'_>) -> Result1 {
             0
         }
     };
+    Ok(vec![take_from(call, &x, &indices, axis)?])
+}
+
+/// The slices of an array at the places of another along an axis.
+pub(super) fn take_from(
+    call: &Call<'_>,
+    x: &Tensor,
+    indices: &Tensor,
+    axis: usize,
+) -> Result<Tensor, NoReference> {
     let extent = x.shape()[axis];
     let places = indices.to_ints()?;
     let flat: Vec<usize> = places
@@ -356,7 +375,10 @@ pub(super) fn take(call: &Call<'_>) -> Result1 {
     shape.extend(places.shape());
     shape.extend(&x.shape()[axis + 1..]);
     let elements = each_kind!(&x.elements, it => reshaped(&it.select(Axis(axis), &flat), &shape)?);
-    with(x.dtype, elements)
+    Ok(Tensor {
+        dtype: x.dtype,
+        elements,
+    })
 }
 
 /// For each place of the indices, the element that far along the axis.
@@ -384,7 +406,7 @@ pub(super) fn as_dtype(call: &Call<'_>) -> Result1 {
     Ok(vec![x.cast(dtype(call)?)?])
 }
 
-fn dtype(call: &Call<'_>) -> Result<DType, NoReference> {
+pub(super) fn dtype(call: &Call<'_>) -> Result<DType, NoReference> {
     match call.written("dtype") {
         None => Ok(DType::Float32),
         Some(value) => value
@@ -440,4 +462,191 @@ fn shape_of(call: &Call<'_>, name: &str, open: bool) -> Result<Vec<i64>, NoRefer
     call.ints(name)
         .filter(|shape| shape.iter().all(|it| *it >= if open { -1 } else { 0 }))
         .ok_or_else(|| call.not_covered("this shape"))
+}
+
+/// With at least so many axes: new ones before and behind, as NumPy has them.
+pub(super) fn at_least(call: &Call<'_>, rank: usize) -> Result1 {
+    let x = call.array("x")?;
+    let shape = match (x.shape(), rank) {
+        ([], _) => vec![1; rank],
+        ([a], 2) => vec![1, *a],
+        ([a], 3) => vec![1, *a, 1],
+        ([a, b], 3) => vec![*a, *b, 1],
+        (shape, _) => shape.to_vec(),
+    };
+    with_shape(&x, &shape)
+}
+
+/// All arrays under the shape that they broadcast to.
+pub(super) fn broadcast_arrays(call: &Call<'_>) -> Result1 {
+    let arrays = call.arrays("arrays")?;
+    let shape = arrays
+        .iter()
+        .try_fold(Vec::new(), |shape, it| super::product::common(&shape, it.shape()));
+    let shape = shape.ok_or_else(|| call.not_covered("these shapes"))?;
+    let each = arrays.iter().map(|x| {
+        let elements = each_kind!(&x.elements, it => {
+            it.broadcast(shape.clone()).ok_or_else(|| call.not_covered("these shapes"))?.to_owned()
+        });
+        Ok(Tensor {
+            dtype: x.dtype,
+            elements,
+        })
+    });
+    each.collect()
+}
+
+/// The flattened arrays one behind another.
+pub(super) fn concatenated_flat(call: &Call<'_>) -> Result1 {
+    let (dtype, arrays) = alike(call)?;
+    let flat = |it: &Tensor| Ok(with_shape(it, &[it.shape().iter().product()])?.remove(0));
+    let arrays: Vec<Tensor> = arrays.iter().map(flat).collect::<Result<_, NoReference>>()?;
+    with(dtype, joined!(call, arrays, concatenate, 0))
+}
+
+/// Backwards along the axes given: along all, where none are.
+pub(super) fn flip(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let axes = call.axes(x.shape().len())?;
+    let elements = each_kind!(&x.elements, it => {
+        let mut view = it.view();
+        axes.iter().for_each(|axis| view.invert_axis(Axis(*axis)));
+        view.as_standard_layout().into_owned()
+    });
+    with(x.dtype, elements)
+}
+
+/// One axis as several.
+pub(super) fn unflatten(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), x.shape().len())?;
+    let parts = shape_of(call, "shape", true)?;
+    let known: i64 = parts.iter().filter(|it| **it >= 0).product();
+    let mut shape = x.shape()[..axis].to_vec();
+    shape.extend(parts.iter().map(|it| {
+        if *it < 0 {
+            x.shape()[axis] / known.max(1) as usize
+        } else {
+            *it as usize
+        }
+    }));
+    shape.extend(&x.shape()[axis + 1..]);
+    with_shape(&x, &shape)
+}
+
+/// Each slice along an axis.
+pub(super) fn unstack(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), x.shape().len())?;
+    let slice = |place: usize| Tensor {
+        dtype: x.dtype,
+        elements: each_kind!(&x.elements, it => it.index_axis(Axis(axis), place).to_owned()),
+    };
+    Ok((0..x.shape()[axis]).map(slice).collect())
+}
+
+/// Parts that begin at the places given.
+pub(super) fn split_at_indices(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), x.shape().len())?;
+    let extent = x.shape()[axis];
+    let mut bounds = vec![0];
+    for index in call.ints("indices").unwrap_or_default() {
+        let index = if index < 0 { index + extent as i64 } else { index };
+        bounds.push((index.max(0) as usize).min(extent));
+    }
+    bounds.push(extent);
+    let part = |pair: &[usize]| Tensor {
+        dtype: x.dtype,
+        elements: each_kind!(&x.elements, it => {
+            it.slice_axis(Axis(axis), Slice::from(pair[0]..pair[1].max(pair[0]))).to_owned()
+        }),
+    };
+    Ok(bounds.windows(2).map(part).collect())
+}
+
+/// More elements before and behind each axis: one value, or the nearest of the array.
+pub(super) fn pad(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let rank = x.shape().len();
+    let pairs = call.written("width").and_then(|it| it.as_pairs());
+    let pairs = match pairs.ok_or_else(|| call.not_covered("this width"))? {
+        one if one.len() == 1 => vec![one[0]; rank],
+        each if each.len() == rank => each,
+        _ => return Err(call.not_covered("another number of widths than axes")),
+    };
+    let edge = call.text("mode") == Some("edge");
+    let value = match call.maybe_array("value")? {
+        Some(value) => value.cast(x.dtype)?,
+        None => Tensor::ints(DType::Int32, ndarray::arr0(0).into_dyn()).cast(x.dtype)?,
+    };
+    let shape: Vec<usize> = (0..rank)
+        .map(|axis| x.shape()[axis] + (pairs[axis][0] + pairs[axis][1]) as usize)
+        .collect();
+    macro_rules! padded {
+        ($x:expr, $value:expr) => {{
+            let value = $value
+                .iter()
+                .next()
+                .copied()
+                .ok_or_else(|| call.not_covered("no value"))?;
+            ArrayD::from_shape_fn(IxDyn(&shape), |at| {
+                let mut inside = true;
+                let from: Vec<usize> = (0..rank)
+                    .map(|axis| {
+                        let place = at[axis] as i64 - i64::from(pairs[axis][0]);
+                        let last = x.shape()[axis] as i64 - 1;
+                        inside &= (0..=last).contains(&place);
+                        place.clamp(0, last.max(0)) as usize
+                    })
+                    .collect();
+                if inside || edge {
+                    $x[&from[..]]
+                } else {
+                    value
+                }
+            })
+        }};
+    }
+    let elements = match (&x.elements, &value.elements) {
+        (Elements::Bool(x), Elements::Bool(value)) => Elements::Bool(padded!(x, value)),
+        (Elements::Int(x), Elements::Int(value)) => Elements::Int(padded!(x, value)),
+        (Elements::Float(x), Elements::Float(value)) => Elements::Float(padded!(x, value)),
+        (Elements::Complex(x), Elements::Complex(value)) => Elements::Complex(padded!(x, value)),
+        _ => return Err(NoReference::Program),
+    };
+    with(x.dtype, elements)
+}
+
+/// Elements by strides over the flattened array.
+pub(super) fn as_strided(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let shape: Vec<usize> = match call.ints("shape") {
+        Some(shape) => shape.iter().map(|it| *it as usize).collect(),
+        None => x.shape().to_vec(),
+    };
+    let strides: Vec<i64> = match call.ints("strides") {
+        Some(strides) => strides,
+        None => (0..shape.len())
+            .map(|axis| shape[axis + 1..].iter().product::<usize>() as i64)
+            .collect(),
+    };
+    let offset = call.int("offset").unwrap_or(0);
+    let elements = each_kind!(&x.elements, it => {
+        let flat: Vec<_> = it.iter().copied().collect();
+        ArrayD::from_shape_fn(IxDyn(&shape), |at| {
+            let place = (0..shape.len()).fold(offset, |place, axis| place + at[axis] as i64 * strides[axis]);
+            flat.get(place as usize).copied().unwrap_or_default()
+        })
+    });
+    with(x.dtype, elements)
+}
+
+/// The same bytes, read as another type.
+pub(super) fn view(call: &Call<'_>) -> Result1 {
+    let x = call.array("x")?;
+    let wanted = dtype(call)?;
+    super::tensor::read_again(&x, wanted)
+        .map(|it| vec![it])
+        .ok_or_else(|| call.not_covered("these types"))
 }

@@ -193,3 +193,97 @@ fn wrapped(dtype: DType, value: i64) -> i64 {
         _ => value,
     }
 }
+
+/// The same bytes in little-endian order, read as another type; rows grow or shrink with its width.
+pub(super) fn read_again(x: &Tensor, dtype: DType) -> Option<Tensor> {
+    let bytes: Vec<u8> = match &x.elements {
+        Elements::Bool(it) => it.iter().map(|it| u8::from(*it)).collect(),
+        Elements::Int(it) => {
+            let width = width(x.dtype);
+            it.iter()
+                .flat_map(|it| it.to_le_bytes()[..width].to_vec())
+                .collect()
+        }
+        Elements::Float(it) => it.iter().flat_map(|it| float_bytes(x.dtype, *it)).collect(),
+        Elements::Complex(it) => it
+            .iter()
+            .flat_map(|it| {
+                [
+                    float_bytes(DType::Float32, it.re),
+                    float_bytes(DType::Float32, it.im),
+                ]
+                .concat()
+            })
+            .collect(),
+    };
+    let (own, other) = (width(x.dtype), width(dtype));
+    let mut shape = x.shape().to_vec();
+    match shape.last_mut() {
+        Some(last) if (*last * own) % other == 0 => *last = *last * own / other,
+        None if own == other => {}
+        _ => return None,
+    }
+    let chunks = bytes.chunks_exact(other);
+    let float = |chunk: &[u8]| float_of(dtype, chunk);
+    let shape = IxDyn(&shape);
+    let elements = match dtype.kind() {
+        Kind::Bool => {
+            Elements::Bool(ArrayD::from_shape_vec(shape, chunks.map(|it| it[0] != 0).collect()).ok()?)
+        }
+        Kind::Int => {
+            let int = |chunk: &[u8]| {
+                let mut wide = [0u8; 8];
+                wide[..other].copy_from_slice(chunk);
+                signed(dtype, i64::from_le_bytes(wide))
+            };
+            Elements::Int(ArrayD::from_shape_vec(shape, chunks.map(int).collect()).ok()?)
+        }
+        Kind::Float => Elements::Float(ArrayD::from_shape_vec(shape, chunks.map(float).collect()).ok()?),
+        Kind::Complex => {
+            let of = |chunk: &[u8]| {
+                let part = |from: usize| float_of(DType::Float32, &chunk[from..from + 4]);
+                Complex64::new(part(0), part(4))
+            };
+            Elements::Complex(ArrayD::from_shape_vec(shape, chunks.map(of).collect()).ok()?)
+        }
+    };
+    Some(Tensor { dtype, elements })
+}
+
+/// Bytes of one element.
+fn width(dtype: DType) -> usize {
+    match dtype {
+        DType::Bool | DType::Uint8 | DType::Int8 => 1,
+        DType::Uint16 | DType::Int16 | DType::Float16 | DType::Bfloat16 => 2,
+        DType::Uint32 | DType::Int32 | DType::Float32 => 4,
+        DType::Uint64 | DType::Int64 | DType::Float64 | DType::Complex64 => 8,
+    }
+}
+
+fn signed(dtype: DType, value: i64) -> i64 {
+    match dtype {
+        DType::Int8 => i64::from(value as i8),
+        DType::Int16 => i64::from(value as i16),
+        DType::Int32 => i64::from(value as i32),
+        _ => value,
+    }
+}
+
+fn float_bytes(dtype: DType, value: f64) -> Vec<u8> {
+    match dtype {
+        DType::Float16 => half::f16::from_f64(value).to_le_bytes().to_vec(),
+        DType::Bfloat16 => half::bf16::from_f64(value).to_le_bytes().to_vec(),
+        DType::Float64 => value.to_le_bytes().to_vec(),
+        _ => (value as f32).to_le_bytes().to_vec(),
+    }
+}
+
+fn float_of(dtype: DType, bytes: &[u8]) -> f64 {
+    match (dtype, bytes) {
+        (DType::Float16, [a, b]) => half::f16::from_le_bytes([*a, *b]).to_f64(),
+        (DType::Bfloat16, [a, b]) => half::bf16::from_le_bytes([*a, *b]).to_f64(),
+        (DType::Float64, [a, b, c, d, e, f, g, h]) => f64::from_le_bytes([*a, *b, *c, *d, *e, *f, *g, *h]),
+        (_, [a, b, c, d, ..]) => f64::from(f32::from_le_bytes([*a, *b, *c, *d])),
+        _ => f64::NAN,
+    }
+}

@@ -6,6 +6,7 @@ mod block;
 mod cases;
 mod commands;
 mod fuzz;
+mod generate;
 mod grammar;
 mod messages;
 mod names;

@@ -3,7 +3,7 @@
 use mlx_assay::case::check;
 use mlx_assay::case::data::Data;
 use mlx_assay::case::load::Source;
-use mlx_assay::reference::{expected, table, NoReference};
+use mlx_assay::reference::{expected, table, Expected, NoReference, Seen};
 use mlx_assay::under_test::backend;
 use mlx_assay::vocabulary::DType;
 
@@ -16,7 +16,9 @@ fn computed(text: &str) -> Result<(Vec<usize>, DType, Data), NoReference> {
         text: format!("{text}\nexpect: {{}}\n").into(),
     };
     let cells = check::case(&source, &names).expect("the test's case is right");
-    let results = expected(&cells[0], names.functions)?;
+    let Expected::Outputs(results) = expected(&cells[0], &names, &Seen::default())? else {
+        panic!("the test's function has values");
+    };
     let (tensor, _) = &results[0];
     Ok((tensor.shape().to_vec(), tensor.dtype, tensor.data()))
 }
