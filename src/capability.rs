@@ -14,7 +14,7 @@ words! {
         UnwrappedOpInCapture = "unwrapped_op_in_capture",
         /// A capture was started inside a capture on the same thread.
         NestedCapture = "nested_capture",
-        /// A result was to be replaced during the forward.
+        /// A result was to be replaced that the forward does not have, or by an array of another kind.
         InterventionUnsupported = "intervention_unsupported",
         /// The forward was to stop after an op.
         HaltUnsupported = "halt_unsupported",
@@ -84,10 +84,9 @@ pub static CAPABILITIES: &[Capability] = &[
         RefusalCode::HaltUnsupported,
         "capture the whole forward, and read the trace up to the op",
     ),
-    refusal(
+    claim(
         "session.intervene",
-        "a result can be replaced while the forward runs",
-        RefusalCode::InterventionUnsupported,
+        "a result can be replaced while the forward runs, and what follows reads the replacement",
         "replace the value in the model itself",
     ),
     claim(

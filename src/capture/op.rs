@@ -341,7 +341,13 @@ impl<'a> Rows<'a> {
                 take(self, value, &made);
             }
         }
-        let results = self.visible(group, &made, returned, groups);
+        let mut results = self.visible(group, &made, returned, groups);
+        // Who reads a replacement reads the row whose result it replaced.
+        for replaced in &trace.replacements {
+            if results.contains(&replaced.original) && !results.contains(&replaced.replacement) {
+                results.push(replaced.replacement);
+            }
+        }
         let (name, module, scope, number, call) = self.named(group, calls);
         let kind = match calls {
             [only] if trace.call(*only).is_producer_leaf() => OpKind::Literal,
@@ -436,7 +442,7 @@ impl<'a> Rows<'a> {
 }
 
 /// `LayerNorm` as `layer_norm`, `Conv1d` as `conv1d`.
-fn snake_case(class: &str) -> String {
+pub(super) fn snake_case(class: &str) -> String {
     let mut name = String::with_capacity(class.len() + 4);
     let mut previous_lower = false;
     for letter in class.chars() {

@@ -5,9 +5,9 @@ use std::ffi::c_int;
 
 use mlx_rs::Array;
 use mlx_sys::function::{Argument, CallView, Class, Output};
-use mlx_sys::observe::{Decision, Inlining, Observer};
+use mlx_sys::observe::{self, Decision, Inlining, Observer};
 use mlx_sys::raw::{self, mlx_array};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use thin_vec::ThinVec;
 
@@ -15,6 +15,8 @@ use super::argument::{Recorded, StreamKey};
 use super::call::{Call, CallId};
 use super::evaluation::{Evaluation, EvaluationKind};
 use super::inputs::join;
+use super::intervention::{Interventions, Replacement, Row};
+use super::op::snake_case;
 use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId, ScopeKind};
 use super::tables::Tables;
@@ -34,6 +36,8 @@ pub(super) struct State {
     pub(super) evaluations: Vec<Evaluation>,
     pub(super) closures: Vec<Closure>,
     pub(super) unwrapped: Vec<Unwrapped>,
+    pub(super) interventions: Interventions,
+    pub(super) replacements: Vec<Replacement>,
     pub(super) payloads: PayloadPolicy,
     /// Functions that are not recorded: a seam for tests.
     pub(super) hidden: Vec<String>,
@@ -43,6 +47,8 @@ pub(super) struct State {
     pub(super) failure: Option<GraphError>,
     /// The scopes that are open, with the length of the address before each.
     open: Vec<(ScopeId, usize)>,
+    /// The scopes that modules or containers lie in.
+    around: FxHashSet<ScopeId>,
     address: String,
     module_calls: FxHashMap<String, u32>,
     /// How many applications of a transform's closure are under way: calls inside are the transform's own.
@@ -54,11 +60,12 @@ pub(super) struct State {
 }
 
 impl Recorder {
-    pub(super) fn new(payloads: PayloadPolicy, hidden: Vec<String>) -> Self {
+    pub(super) fn new(payloads: PayloadPolicy, hidden: Vec<String>, interventions: Interventions) -> Self {
         Self {
             state: RefCell::new(State {
                 payloads,
                 hidden,
+                interventions,
                 ..State::default()
             }),
         }
@@ -99,22 +106,79 @@ impl Recorder {
             returned: Vec::new(),
             first_call,
         });
+        if let (Some(parent), ScopeKind::Module(_) | ScopeKind::Container(_)) =
+            (parent, &state.scopes[id.index()].kind)
+        {
+            state.around.insert(parent);
+        }
         state.open.push((id, length));
     }
 
     pub(super) fn leave(&self) {
         let mut state = self.state();
-        if let Some((_, length)) = state.open.pop() {
+        if let Some((scope, length)) = state.open.pop() {
             state.address.truncate(length);
+            // A row that gave nothing back is counted all the same.
+            if !state.interventions.is_empty() {
+                state.row_of(scope);
+            }
         }
     }
 
-    /// Notes that the innermost scope returned an array.
+    /// Notes that the innermost scope returned an array, which an intervention may replace in place.
     pub(super) fn returned(&self, array: &Array) {
+        self.intervene(&[array.as_ptr()], State::leaving);
         let mut state = self.state();
         if let (Some(value), Some(&(scope, _))) = (state.known(array.as_ptr()), state.open.last()) {
-            state.scopes[scope.index()].returned.push(value);
+            // What a function gave back is what others read of it.
+            if let ScopeKind::Module(_) = state.scopes[scope.index()].kind {
+                state.scopes[scope.index()].returned.push(value);
+            }
         }
+    }
+}
+
+impl Recorder {
+    /// Replaces the arrays behind some handles, in place, by what the interventions of the row that `row` names make of
+    /// them.
+    fn intervene(&self, handles: &[mlx_array], row: fn(&mut State) -> Vec<usize>) {
+        let mut state = self.state();
+        if state.interventions.is_empty() {
+            return;
+        }
+        let places = row(&mut state);
+        if places.is_empty() {
+            return;
+        }
+        // An edit may be a function of the user's, which may enter scopes.
+        let mut interventions = std::mem::take(&mut state.interventions);
+        drop(state);
+        for &handle in handles {
+            if handle.ctx.is_null() {
+                continue;
+            }
+            // SAFETY: a valid handle that is not empty, and outlives the loop's turn.
+            let result = unsafe { graph::borrowed(handle) };
+            let edited = observe::unobserved(|| interventions.edited(&places, &result));
+            let Some(edited) = edited else {
+                continue;
+            };
+            let mut state = self.state();
+            let Some(original) = state.known(handle) else {
+                continue;
+            };
+            let mut owned = handle;
+            // SAFETY: two valid handles; the owner of the first finds the other array behind it.
+            unsafe { raw::mlx_array_set(&mut owned, edited.as_ptr()) };
+            let replacement = state
+                .known(handle)
+                .unwrap_or_else(|| state.see(handle, Origin::Intervention));
+            state.replacements.push(Replacement {
+                original,
+                replacement,
+            });
+        }
+        self.state().interventions = interventions;
     }
 }
 
@@ -143,6 +207,11 @@ impl Observer for Recorder {
         // A call that failed made nothing; the calls inside a transform are the transform's own.
         if status == 0 && state.depth == 0 && !state.hides(call.function.name) {
             state.record(call, results);
+            if !state.interventions.is_empty() && call.function.class == Class::Operation {
+                drop(state);
+                let handles = result_handles(results);
+                self.intervene(&handles, State::computed);
+            }
         }
     }
 
@@ -262,6 +331,62 @@ impl State {
             first_use: place(),
             ancestors: ancestors.known.into_iter().map(ValueId).collect(),
         });
+    }
+
+    /// The interventions in what the innermost scope gives back.
+    fn leaving(&mut self) -> Vec<usize> {
+        match self.open.last() {
+            Some(&(scope, _)) => self.row_of(scope),
+            None => Vec::new(),
+        }
+    }
+
+    /// Counts the row that a scope is, if it is one, and gives the interventions in it.
+    fn row_of(&mut self, id: ScopeId) -> Vec<usize> {
+        let scope = &self.scopes[id.index()];
+        let row = match &scope.kind {
+            // A module with others inside is no row of its own.
+            ScopeKind::Module(class) if !self.around.contains(&id) => Row {
+                name: &snake_case(class),
+                module: Some((&scope.address, scope.call)),
+                scope: Some(id),
+            },
+            ScopeKind::Function(name)
+                if self.is_outside(scope.parent) && self.tables.calls.len() > scope.first_call =>
+            {
+                Row {
+                    name,
+                    module: None,
+                    scope: Some(id),
+                }
+            }
+            _ => return Vec::new(),
+        };
+        self.interventions.arrive(&row)
+    }
+
+    /// Whether what happens in a scope is no part of a row that the scope is.
+    fn is_outside(&self, scope: Option<ScopeId>) -> bool {
+        match scope.map(|scope| (scope, &self.scopes[scope.index()].kind)) {
+            None | Some((_, ScopeKind::Container(_))) => true,
+            Some((scope, ScopeKind::Module(_))) => self.around.contains(&scope),
+            Some((_, ScopeKind::Function(_))) => false,
+        }
+    }
+
+    /// The interventions in the results of the latest call, if it is a row of its own.
+    fn computed(&mut self) -> Vec<usize> {
+        let Some(call) = self.tables.calls.last() else {
+            return Vec::new();
+        };
+        if !self.is_outside(call.scope) || call.is_producer_leaf() {
+            return Vec::new();
+        }
+        self.interventions.arrive(&Row {
+            name: call.name(),
+            module: None,
+            scope: None,
+        })
     }
 
     fn hides(&self, function: &str) -> bool {

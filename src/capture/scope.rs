@@ -87,7 +87,8 @@ pub fn function_scope<T>(name: &str, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Runs `f` in a module's scope, `step` leading to it from the module around, and notes what it returns.
+/// Runs `f` in a scope of any kind, `step` leading to a module from the one around, and notes what it returns: what a
+/// module gave back, and what an intervention may replace.
 ///
 /// # Errors
 ///
@@ -97,7 +98,7 @@ pub fn module_scope<T: CaptureOutputs, E>(
     step: Option<&str>,
     f: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
-    let names_an_op = matches!(kind, ScopeKind::Module(_));
+    let names_an_op = matches!(kind, ScopeKind::Module(_) | ScopeKind::Function(_));
     let _entered = enter(kind, step);
     let output = f()?;
     if names_an_op {

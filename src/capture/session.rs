@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use super::error::{BackendUnsupportedError, CaptureError, TraceError};
 use super::inputs::{CaptureInputs, CaptureOutputs};
+use super::intervention::{Edit, Interventions, Selector};
 use super::module::class_name;
 use super::policy::{default_unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
 use super::recorder::{Recorder, State};
@@ -50,6 +51,7 @@ pub struct Session {
     hidden: Vec<String>,
     parameters: Vec<(Arc<str>, Array)>,
     declared: Vec<(String, String)>,
+    interventions: Interventions,
 }
 
 impl Session {
@@ -73,6 +75,16 @@ impl Session {
     /// With mlx-c functions that are not recorded. A seam for tests: what an incomplete surface does to a trace.
     pub fn hide(mut self, functions: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.hidden.extend(functions.into_iter().map(Into::into));
+        self
+    }
+
+    /// With the results of some ops replaced while the forward runs; what follows reads the replacement. The record keeps
+    /// both: see [`Trace::replacements`].
+    ///
+    /// An edit that does not fit, and a selector that matches nothing, end the capture with a
+    /// [`BackendUnsupportedError`] of code `intervention_unsupported`.
+    pub fn intervene(mut self, at: Selector, edit: Edit) -> Self {
+        self.interventions.plan(at, edit);
         self
     }
 
@@ -121,7 +133,7 @@ impl Session {
     where
         T: CaptureOutputs,
     {
-        let recorder = Rc::new(Recorder::new(self.payloads, self.hidden));
+        let recorder = Rc::new(Recorder::new(self.payloads, self.hidden, self.interventions));
         let mut input_values = Vec::new();
         inputs.visit_inputs("", &mut |path, array| {
             input_values.extend(recorder.state().declare(array.clone(), Origin::Input { path }));
@@ -244,6 +256,9 @@ fn finish(
     if let Some(error) = state.failure.take() {
         return Err(error.into());
     }
+    if let Some(refusal) = state.interventions.refusal() {
+        return Err(refusal.into());
+    }
     let trace = Trace {
         tables: state.tables,
         scopes: state.scopes,
@@ -255,6 +270,7 @@ fn finish(
         evaluations: state.evaluations,
         closures: state.closures,
         unwrapped: state.unwrapped,
+        replacements: state.replacements,
         payloads: state.payloads,
         thread: std::thread::current().id(),
         lazy: state.lazy,

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::call::{Call, CallId};
 use super::evaluation::Evaluation;
+use super::intervention::Replacement;
 use super::module::{module_records, ModuleRecord};
 use super::op::{self, Op};
 use super::policy::PayloadPolicy;
@@ -33,6 +34,7 @@ pub struct Trace {
     pub(crate) evaluations: Vec<Evaluation>,
     pub(crate) closures: Vec<Closure>,
     pub(crate) unwrapped: Vec<Unwrapped>,
+    pub(crate) replacements: Vec<Replacement>,
     pub(crate) payloads: PayloadPolicy,
     pub(crate) thread: ThreadId,
     /// What MLX's graph held of each constant that was not computed yet when first used. A constant that had a
@@ -142,6 +144,11 @@ impl Trace {
     pub fn modules(&self) -> &[ModuleRecord] {
         self.modules
             .get_or_init(|| module_records(&self.declared, &self.scopes, &self.parameters))
+    }
+
+    /// The results that an intervention replaced.
+    pub fn replacements(&self) -> &[Replacement] {
+        &self.replacements
     }
 
     /// The parameters by mlx-rs's addresses, sorted. A tied one stands at each of its addresses.

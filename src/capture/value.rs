@@ -52,6 +52,8 @@ pub enum Origin {
         /// Which of its results.
         index: u32,
     },
+    /// What took a result's place: see [`Trace::replacements`](super::Trace::replacements).
+    Intervention,
     /// What an operation that the recorded surface does not cover computed from recorded values.
     Unwrapped,
 }

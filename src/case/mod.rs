@@ -12,6 +12,7 @@ pub mod cell;
 pub mod check;
 pub mod data;
 pub mod date;
+pub mod edit;
 pub mod elements;
 pub mod error;
 pub mod expand;

@@ -7,6 +7,7 @@
 use super::arguments::Arguments;
 use super::data::View;
 use super::date::Date;
+use super::edit::Edit;
 use super::fill::Fill;
 use super::spec::Spec;
 use super::value::Value;
@@ -153,7 +154,7 @@ pub struct Session {
     /// The device the case needs; on any other its cells are skipped, which is never evidence.
     pub device: Option<DeviceKind>,
     /// Results to replace, by op label.
-    pub intervene: BTreeMap<String, Value>,
+    pub intervene: BTreeMap<String, Edit>,
     /// The op label after which the forward stops.
     pub halt: Option<String>,
     /// Functions of mlx-c that the recorder pretends not to know: a seam for tests of the recorder.

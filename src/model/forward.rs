@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use mlx_rs::{random, transforms, Array};
+use mlx_rs::{ops, random, transforms, Array};
 
 use super::arguments::{Bound, Values};
 use super::array::{data_of, from_data, to_array};
@@ -14,11 +14,12 @@ use super::module::Built;
 use crate::capability::capability;
 use crate::capture::containers::Naming;
 use crate::capture::{
-    function_scope, module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, PayloadPolicy,
-    ScopeKind, Session, Trace, TraceError, UnwrappedPolicy,
+    module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, Edit, PayloadPolicy, ScopeKind,
+    Selector, Session, Trace, TraceError, UnwrappedPolicy,
 };
 use crate::case::cell::{Cell, Program, Step};
 use crate::case::data::{ArraySpec, Input};
+use crate::case::edit;
 use crate::case::fill::nudged;
 use crate::case::names::stands_for;
 use crate::case::schema::{Payloads, Unwrapped};
@@ -180,14 +181,10 @@ impl<'a> Model<'a> {
     /// What a case may ask for and the capture layer cannot do.
     fn refuse_unsupported(&self) -> Result<(), CaptureError> {
         let asked = &self.cell.session;
-        let (id, message) = match (asked.intervene.keys().next(), &asked.halt) {
-            (Some(label), _) => (
-                "session.intervene",
-                format!("the result of {label} is not replaced"),
-            ),
-            (None, Some(label)) => ("session.halt", format!("the forward does not stop after {label}")),
-            (None, None) => return Ok(()),
+        let Some(label) = &asked.halt else {
+            return Ok(());
         };
+        let (id, message) = ("session.halt", format!("the forward does not stop after {label}"));
         match capability(id).map(|row| (row, row.refusal)) {
             Some((row, Some(code))) => Err(BackendUnsupportedError {
                 code,
@@ -203,7 +200,7 @@ impl<'a> Model<'a> {
 
     fn session(&self) -> Session {
         let asked = &self.cell.session;
-        Session::new()
+        let session = Session::new()
             .unwrapped(match asked.unwrapped {
                 Unwrapped::Warn => UnwrappedPolicy::Warn,
                 Unwrapped::Refuse => UnwrappedPolicy::Refuse,
@@ -212,7 +209,18 @@ impl<'a> Model<'a> {
                 Payloads::All => PayloadPolicy::All,
                 Payloads::None => PayloadPolicy::None,
             })
-            .hide(asked.hide.iter().cloned())
+            .hide(asked.hide.iter().cloned());
+        asked.intervene.iter().fold(session, |session, (label, edit)| {
+            let edit = match *edit {
+                edit::Edit::Fill(number) => Edit::With(Box::new(move |result| {
+                    let number = Array::from_f32(number as f32).as_dtype(result.dtype())?;
+                    ops::broadcast_to(number, result.shape())
+                })),
+                edit::Edit::Scale(number) => Edit::Scale(number as f32),
+                edit::Edit::Add(number) => Edit::Add(number as f32),
+            };
+            session.intervene(Selector::Label(label.clone()), edit)
+        })
     }
 
     fn run_model(&mut self, inputs: &Inputs) -> Result<Vec<Array>, ModelError> {
@@ -292,9 +300,11 @@ impl<'a> Model<'a> {
         let arguments: BTreeMap<&'static str, Value> =
             step.arguments.bind(&function.signature).map_err(wrong)?;
         // Operators and methods are recorded as the function they stand for.
-        function_scope(stands_for(&step.callee), || {
-            (function.call)(&Bound::new(&step.callee, &arguments, values))
-        })
+        module_scope(
+            ScopeKind::Function(stands_for(&step.callee).to_owned()),
+            None,
+            || (function.call)(&Bound::new(&step.callee, &arguments, values)),
+        )
     }
 
     /// The table's name of a declared layer.

@@ -168,6 +168,9 @@ fn misplaced(trace: &Trace, id: ValueId) -> Option<String> {
                 "value {number} is called a constant, but something computed it that nobody recorded"
             ))
         }
+        Origin::Intervention if !trace.replacements().iter().any(|it| it.replacement == id) => Some(format!(
+            "value {number} is said to replace a result, and replaces none"
+        )),
         Origin::Unwrapped if trace.capture_verified() => Some(format!(
             "value {number} is said to come from an operation that nobody noticed"
         )),

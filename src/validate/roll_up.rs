@@ -43,7 +43,16 @@ pub(super) fn conclude(trace: &Trace, mut calls: Vec<CallDecision>, gaps: Vec<St
     }
     let by_call: HashMap<CallId, &CallDecision> =
         calls.iter().map(|decision| (decision.call, decision)).collect();
-    let ops: Vec<OpDecision> = rows.iter().map(|op| roll_up(op, &by_call)).collect();
+    let ops: Vec<OpDecision> = rows
+        .iter()
+        .map(|op| {
+            let replaced = trace
+                .replacements()
+                .iter()
+                .any(|it| op.results().contains(&it.original) || op.results().contains(&it.replacement));
+            roll_up(op, &by_call, replaced)
+        })
+        .collect();
     let mut status = Status {
         state: State::Passed,
         message: String::new(),
@@ -79,7 +88,7 @@ pub(super) fn settle(trace: &Trace, status: &mut Status) {
 }
 
 /// The worst decision of an op's calls.
-fn roll_up(op: &Op, by_call: &HashMap<CallId, &CallDecision>) -> OpDecision {
+fn roll_up(op: &Op, by_call: &HashMap<CallId, &CallDecision>, replaced: bool) -> OpDecision {
     let decided: Vec<&CallDecision> = op
         .calls()
         .iter()
@@ -103,6 +112,13 @@ fn roll_up(op: &Op, by_call: &HashMap<CallId, &CallDecision>) -> OpDecision {
             .find(|reason| *reason == constant)
             .flatten();
     }
+    // What it computed is proven as ever, and others saw something else.
+    let (decision, reason) = match (replaced, decision) {
+        (true, Decision::Verified | Decision::Exempt) => {
+            (Decision::Exempt, Some(Reason::UserInterventionReplacement))
+        }
+        _ => (decision, reason),
+    };
     let all = |route: fn(&Routes) -> bool| !decided.is_empty() && decided.iter().all(|it| route(&it.routes));
     OpDecision {
         label: op.label(),

@@ -42,6 +42,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("expired before it was opened", "inputs: {x: {value: 1.0}}\nmodel: gelu\nexpect: {outputs: [{values: 1.0}]}\nexpected_fail:\n  - {check: value, because: a, issue: b, opened: 2027-02-01, expires: 2027-01-01}\n"),
     ("hiding what does not exist", "inputs: {x: {shape: [3]}}\nsession: {hide: [mlx_linalg_nrom]}\nmodel: gelu\nexpect: {}\n"),
     ("intervening in no op", "inputs: {x: {shape: [3]}}\nsession: {intervene: {gelu: 0.0}}\nmodel: gelu\nexpect: {}\n"),
+    ("intervening by a word", "inputs: {x: {shape: [3]}}\nsession: {intervene: {gelu_1: zero}}\nmodel: gelu\nexpect: {}\n"),
     ("halting nowhere", "inputs: {x: {shape: [3]}}\nsession: {halt: gelu}\nmodel: gelu\nexpect: {}\n"),
     ("a decision on no op", "inputs: {x: {shape: [3]}}\nmodel: gelu\nexpect: {decisions: {gelu: verified}}\n"),
     ("a refusal and a state", "inputs: {x: {shape: [3]}}\nmodel: gelu\nexpect: {refusal: unwrapped_op_in_capture, state: passed}\n"),

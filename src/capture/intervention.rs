@@ -1,0 +1,208 @@
+//! Interventions: results that are replaced while the forward runs.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use mlx_rs::error::Exception;
+use mlx_rs::{ops, Array};
+
+use super::error::BackendUnsupportedError;
+use super::scope::ScopeId;
+use super::value::ValueId;
+use crate::capability::RefusalCode;
+
+/// Which ops: rows of the trace at op level that compute something. A lone call inside a module counts as that module's
+/// unless a module inside it ran before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// One row, by its label: `gelu_1`, `cell_1:2`.
+    Label(String),
+    /// Each row of this name: `linear`, `matmul`.
+    Name(String),
+    /// What the module at this address gives back, each time that it runs: `layers.1`.
+    Module(String),
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Label(label) => write!(f, "op {label}"),
+            Self::Name(name) => write!(f, "an op named {name}"),
+            Self::Module(address) => write!(f, "module {address}"),
+        }
+    }
+}
+
+/// A function from a result to what takes its place.
+pub type EditFunction = dyn Fn(&Array) -> Result<Array, Exception>;
+
+/// What takes a result's place.
+pub enum Edit {
+    /// Zeros.
+    Zero,
+    /// The result times a number.
+    Scale(f32),
+    /// The result plus a number.
+    Add(f32),
+    /// An array of the result's shape and element type.
+    Replace(Array),
+    /// What a function makes of it, of the same shape and element type.
+    With(Box<EditFunction>),
+}
+
+impl fmt::Debug for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zero => f.write_str("Zero"),
+            Self::Scale(by) => write!(f, "Scale({by})"),
+            Self::Add(what) => write!(f, "Add({what})"),
+            Self::Replace(with) => write!(f, "Replace({:?} {:?})", with.dtype(), with.shape()),
+            Self::With(_) => f.write_str("With(..)"),
+        }
+    }
+}
+
+impl Edit {
+    /// What takes `result`'s place, not evaluated, and of the same shape and element type.
+    fn apply(&self, result: &Array) -> Result<Array, String> {
+        let number = |number: f32| Array::from_f32(number).as_dtype(result.dtype());
+        let made = match self {
+            Self::Zero => ops::zeros_like(result),
+            Self::Scale(by) => number(*by).and_then(|by| ops::multiply(result, by)),
+            Self::Add(what) => number(*what).and_then(|what| ops::add(result, what)),
+            Self::Replace(with) => Ok(with.clone()),
+            Self::With(f) => f(result),
+        };
+        let made = made.map_err(|error| error.what().to_string())?;
+        let kind = |array: &Array| format!("{:?} {:?}", array.dtype(), array.shape());
+        if kind(&made) == kind(result) {
+            Ok(made)
+        } else {
+            Err(format!(
+                "it is {}, and the result is {}",
+                kind(&made),
+                kind(result)
+            ))
+        }
+    }
+}
+
+/// A result and what took its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replacement {
+    /// What was computed.
+    pub original: ValueId,
+    /// What the rest of the forward read.
+    pub replacement: ValueId,
+}
+
+/// The interventions of a session, and what it must know of the rows so far to find their places.
+#[derive(Debug, Default)]
+pub(super) struct Interventions {
+    planned: Vec<Planned>,
+    /// How many rows of each name there were.
+    ordinals: HashMap<String, u32>,
+    /// The ordinal of each module, by name and address.
+    modules: HashMap<(String, String), u32>,
+    /// The ordinals of the scopes that are rows: each is asked for once for each array that it gives back.
+    scopes: HashMap<ScopeId, u32>,
+    refusal: Option<BackendUnsupportedError>,
+}
+
+#[derive(Debug)]
+struct Planned {
+    selector: Selector,
+    edit: Edit,
+    found: bool,
+}
+
+/// A row that has just come to its end.
+pub(super) struct Row<'a> {
+    pub(super) name: &'a str,
+    /// The address, and which of its module's calls, where a module makes the row.
+    pub(super) module: Option<(&'a str, u32)>,
+    /// The scope that makes the row, if one does.
+    pub(super) scope: Option<ScopeId>,
+}
+
+impl Interventions {
+    pub(super) fn plan(&mut self, selector: Selector, edit: Edit) {
+        self.planned.push(Planned {
+            selector,
+            edit,
+            found: false,
+        });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.planned.is_empty()
+    }
+
+    /// Counts a row, and gives the places in the plan of what is to be done to its results.
+    pub(super) fn arrive(&mut self, row: &Row<'_>) -> Vec<usize> {
+        let call = row.module.map_or(1, |(_, call)| call);
+        let counted = row.scope.and_then(|scope| self.scopes.get(&scope).copied());
+        let ordinal = counted.unwrap_or_else(|| {
+            let mut next = || {
+                let ordinal = self.ordinals.entry(row.name.to_string()).or_default();
+                *ordinal += 1;
+                *ordinal
+            };
+            match row.module {
+                None => next(),
+                Some((address, _)) => {
+                    let key = (row.name.to_string(), address.to_string());
+                    *self.modules.entry(key).or_insert_with(next)
+                }
+            }
+        });
+        self.scopes.extend(row.scope.map(|scope| (scope, ordinal)));
+        let label = format!("{}_{ordinal}:{call}", row.name);
+        let mut places = Vec::new();
+        for (place, planned) in self.planned.iter_mut().enumerate() {
+            let fits = match &planned.selector {
+                Selector::Label(wanted) => *wanted == label || (call == 1 && label == format!("{wanted}:1")),
+                Selector::Name(wanted) => wanted == row.name,
+                Selector::Module(wanted) => row.module.is_some_and(|(address, _)| address == wanted),
+            };
+            if fits {
+                planned.found = true;
+                places.push(place);
+            }
+        }
+        places
+    }
+
+    /// What the edits at these places make of a result, one after the other; `None` where one cannot, which is noted.
+    pub(super) fn edited(&mut self, places: &[usize], result: &Array) -> Option<Array> {
+        let mut current = result.clone();
+        for &place in places {
+            let planned = &self.planned[place];
+            match planned.edit.apply(&current) {
+                Ok(made) => current = made,
+                Err(why) => {
+                    let message = format!("{} cannot be given {:?}: {why}", planned.selector, planned.edit);
+                    self.refusal.get_or_insert(refusal(message));
+                    return None;
+                }
+            }
+        }
+        Some(current)
+    }
+
+    /// Why the capture is refused: an edit that did not fit, or one whose place never came.
+    pub(super) fn refusal(&mut self) -> Option<BackendUnsupportedError> {
+        let missed = self.planned.iter().find(|planned| !planned.found);
+        let missed = missed.map(|planned| refusal(format!("the forward has no {}", planned.selector)));
+        self.refusal.take().or(missed)
+    }
+}
+
+fn refusal(message: String) -> BackendUnsupportedError {
+    BackendUnsupportedError {
+        code: RefusalCode::InterventionUnsupported,
+        capability: "session.intervene",
+        message,
+        remedy: "choose an op of the trace without interventions, and an array of its shape and element type",
+    }
+}
