@@ -43,6 +43,8 @@ pub enum Answer {
     Refused {
         /// The part of the message that is the same everywhere.
         text: String,
+        /// Whether mlx-rs panics with it instead of giving it back.
+        panics: bool,
     },
 }
 
@@ -97,11 +99,12 @@ fn asked(cell: &Cell, outcome: &Outcome) -> Asked {
             .find(|it| it.check == check && kinds.contains(&it.kind))
             .map(|it| it.message.clone())
     };
-    if let Ending::Error { message } = &outcome.evidence.ending {
+    if let Ending::Error { message } | Ending::Panicked { message } = &outcome.evidence.ending {
         return Asked {
             point,
             answer: Answer::Refused {
                 text: fixed_part(message),
+                panics: matches!(outcome.evidence.ending, Ending::Panicked { .. }),
             },
             differs: None,
             broken: None,

@@ -108,7 +108,8 @@ fn claim(answer: &Answer) -> String {
             true => format!("state: {state}, reference: true"),
             false => format!("state: {state}"),
         },
-        Answer::Refused { text } => format!("error: {}", quoted(text)),
+        Answer::Refused { text, panics: false } => format!("error: {}", quoted(text)),
+        Answer::Refused { text, panics: true } => format!("panic: {}", quoted(text)),
     }
 }
 

@@ -300,10 +300,11 @@ impl<'a> Model<'a> {
         let arguments: BTreeMap<&'static str, Value> =
             step.arguments.bind(&function.signature).map_err(wrong)?;
         // Operators and methods are recorded as the function they stand for.
-        let name = stands_for(&step.callee).to_string();
-        module_scope(ScopeKind::Function(name), None, || {
-            (function.call)(&Bound::new(&step.callee, &arguments, values))
-        })
+        module_scope(
+            ScopeKind::Function(stands_for(&step.callee).to_owned()),
+            None,
+            || (function.call)(&Bound::new(&step.callee, &arguments, values)),
+        )
     }
 
     /// The table's name of a declared layer.

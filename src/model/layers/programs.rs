@@ -1,10 +1,10 @@
 //! Named Rust models: see `model::programs`.
 
+use super::super::faults::Fault;
 use super::super::programs::{
     BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant, PrintMidway,
     ReadItem, ReadMidway, ReadSlice, SaveNumpy, SaveSafetensors,
 };
-use super::super::faults::Fault;
 use super::made::program;
 use super::table::layers;
 
