@@ -32,6 +32,7 @@ pub fn backend() -> Backend {
             observed: &OBSERVED,
         },
         device: device(),
+        mlx: mlx_version(),
         runner: Arc::new(InProcess),
         facts: facts(),
     }

@@ -139,6 +139,16 @@ words! {
     }
 }
 
+words! {
+    /// An operating system that a case may need.
+    Os {
+        /// Linux.
+        Linux = "linux",
+        /// macOS.
+        Macos = "macos",
+    }
+}
+
 impl Device {
     /// The kind of this device.
     pub const fn kind(self) -> DeviceKind {

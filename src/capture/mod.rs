@@ -5,6 +5,7 @@
 //! it for any [`Module`](mlx_rs::module::Module). Nothing here knows of cases or verdicts.
 
 mod argument;
+mod beside;
 mod call;
 pub mod containers;
 mod error;
@@ -22,6 +23,7 @@ mod trace;
 mod value;
 
 pub use argument::{Recorded, StreamKey};
+pub use beside::{stand_beside, Bystander};
 pub use call::{Call, CallId};
 pub use error::{BackendUnsupportedError, CaptureError, TraceError};
 pub use evaluation::{Evaluation, EvaluationKind};

@@ -209,7 +209,7 @@ impl Observer for Recorder {
             state.record(call, results);
             if !state.interventions.is_empty() && call.function.class == Class::Operation {
                 drop(state);
-                let handles = result_handles(results);
+                let handles = graph::results(results);
                 self.intervene(&handles, State::computed);
             }
         }
@@ -492,7 +492,7 @@ impl State {
             };
             arguments.push(recorded);
         }
-        let handles = result_handles(results);
+        let handles = graph::results(results);
         let page = match self.tables.book.read(&handles) {
             Ok(page) => Some(page),
             Err(error) => {
@@ -540,19 +540,4 @@ impl State {
             .filter(|value| !declared.contains(value))
             .collect()
     }
-}
-
-/// The handles of a call's results, a list's arrays in place.
-fn result_handles(results: &[Output]) -> SmallVec<[mlx_array; 2]> {
-    let mut handles = SmallVec::new();
-    for result in results {
-        // SAFETY: the call succeeded, so the places hold its results.
-        match *result {
-            Output::Array(place) => handles.push(unsafe { *place }),
-            Output::Arrays(place) => handles.extend(graph::list(unsafe { *place })),
-            // Loaded maps are read entry by entry; their arrays become constants when used.
-            Output::ArrayMap(_) => {}
-        }
-    }
-    handles
 }

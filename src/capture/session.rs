@@ -11,6 +11,7 @@ use mlx_rs::Array;
 use mlx_sys::observe;
 use smallvec::SmallVec;
 
+use super::beside::with_bystander;
 use super::error::{BackendUnsupportedError, CaptureError, TraceError};
 use super::inputs::{CaptureInputs, CaptureOutputs};
 use super::intervention::{Edit, Interventions, Selector};
@@ -227,7 +228,8 @@ struct Watch {
 
 impl Watch {
     fn start(recorder: &Rc<Recorder>) -> Result<Self, CaptureError> {
-        let guard = observe::install(recorder.clone()).map_err(|_| BackendUnsupportedError {
+        let observer = with_bystander(recorder.clone());
+        let guard = observe::install(observer).map_err(|_| BackendUnsupportedError {
             code: RefusalCode::NestedCapture,
             capability: "capture.nested",
             message: "a capture is under way on this thread already".to_string(),

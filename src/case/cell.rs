@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::data::Input;
 use super::position::{Path, Position};
-use super::schema::{Expectation, ExpectedFail, Session};
+use super::schema::{Expectation, ExpectedFail, Limits, Requires, Session};
 use super::spec::Spec;
 use super::value::Value;
 use super::yaml::Index;
@@ -27,6 +27,12 @@ pub struct Cell {
     pub program: Program,
     /// How it is captured.
     pub session: Session,
+    /// What it needs to run.
+    pub requires: Requires,
+    /// What it may take; the suite's own where nothing is said.
+    pub limits: Limits,
+    /// Whether it only ever runs in a process of its own.
+    pub isolate: bool,
     /// What must come out: the expectations whose `where:` the cell meets.
     pub expect: Vec<Located<Expectation>>,
     /// The known failure, if the cell meets the `where:` of one; at most one for each verdict.
@@ -44,6 +50,8 @@ pub struct CaseInfo {
     pub covers: Vec<String>,
     /// Where everything in the file stands.
     pub index: Index,
+    /// The file's text.
+    pub text: Arc<str>,
 }
 
 /// Something of the case, and the way to it.
@@ -89,11 +97,6 @@ impl Cell {
     pub fn line(&self) -> u32 {
         let whole = self.case.index.key_position(&Path::root().key("expect"));
         whole.line.max(1)
-    }
-
-    /// The command that reruns only this cell.
-    pub fn rerun_command(&self) -> String {
-        format!("cargo test --test conformance -- --exact {}", self.id)
     }
 
     /// The command that shows this cell's trace.

@@ -25,13 +25,22 @@ pub struct Suite {
 /// Reads every case below `root`.
 pub fn suite(root: &std::path::Path, names: &Names) -> Result<Suite, FindError> {
     let (sources, problems) = load::find(root)?;
+    Ok(of_sources(&sources, problems, names))
+}
+
+/// Reads only the file that the cell of this id is in; an empty suite if there is none.
+pub fn of_cell(root: &std::path::Path, id: &str, names: &Names) -> Suite {
+    of_sources(&load::named(root, id), Vec::new(), names)
+}
+
+fn of_sources(sources: &[Source], problems: Vec<Problem>, names: &Names) -> Suite {
     let mut suite = Suite {
         cells: Vec::new(),
         files: sources.len() + problems.len(),
         problems,
     };
     let mut ids: BTreeMap<String, String> = BTreeMap::new();
-    for source in &sources {
+    for source in sources {
         match case(source, names) {
             Ok(cells) => {
                 for cell in cells {
@@ -54,7 +63,7 @@ pub fn suite(root: &std::path::Path, names: &Names) -> Result<Suite, FindError> 
     suite
         .problems
         .sort_by(|a, b| (&a.file, a.mark.position).cmp(&(&b.file, b.mark.position)));
-    Ok(suite)
+    suite
 }
 
 /// The cells of one case, or everything that is wrong with it.
@@ -78,6 +87,7 @@ pub fn case(source: &Source, names: &Names) -> Result<Vec<Cell>, Vec<Problem>> {
         file: source.file.clone(),
         covers: file.covers.clone(),
         index,
+        text: source.text.clone(),
     };
     let info = Arc::new(info);
     // Without one program there is nothing to expand, and its absence is said already.
@@ -198,6 +208,19 @@ fn whole(file: &CaseFile, index: &Index, names: &Names) -> Vec<FaultAt> {
         let fault = Fault::NotALabel { label: label.clone() };
         faults.push(FaultAt { fault, mark });
     }
+    let limits = root.key("limits");
+    for (key, value, least, most) in [
+        ("seconds", file.limits.seconds, 1, 3600),
+        ("memory_mb", file.limits.memory_mb, 16, 1_000_000),
+    ] {
+        if value.is_some_and(|value| !(least..=most).contains(&value)) {
+            let mark = index.value(&limits.key(key));
+            faults.push(FaultAt {
+                fault: Fault::ImpossibleLimit { key, least, most },
+                mark,
+            });
+        }
+    }
     if file.expect.items().is_empty() {
         faults.push(FaultAt {
             fault: Fault::ExpectsNothing,
@@ -307,14 +330,13 @@ fn check_expectation(expectation: &Expectation, path: &Path, index: &Index) -> V
     faults
 }
 
-/// A refusal or an error leaves no trace, so nothing can be expected of one beside it.
+/// Whatever ends without a trace ends in one way, and nothing can be expected of a trace beside it.
 fn contradiction(expectation: &Expectation) -> Option<(&'static str, &'static str)> {
-    let ending = match (&expectation.refusal, &expectation.error) {
-        (Some(_), Some(_)) => return Some(("refusal", "error")),
-        (Some(_), None) => "refusal",
-        (None, Some(_)) => "error",
-        (None, None) => return None,
-    };
+    let mut endings = expectation.endings().map(|(key, _)| key);
+    let ending = endings.next()?;
+    if let Some(second) = endings.next() {
+        return Some((ending, second));
+    }
     let of_a_trace = [
         ("state", expectation.state.is_some()),
         ("ops", expectation.ops.is_some()),

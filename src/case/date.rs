@@ -49,6 +49,36 @@ impl FromStr for Date {
     }
 }
 
+impl Date {
+    /// The day that it is, in UTC.
+    pub fn today() -> Self {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Self::of_days(since.map_or(0, |since| since.as_secs() / 86_400))
+    }
+
+    /// The day so many days after 1970-01-01 (Howard Hinnant's `civil_from_days`).
+    fn of_days(days: u64) -> Self {
+        let days = days + 719_468;
+        let (era, day_of_era) = (days / 146_097, days % 146_097);
+        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        // Months count from March, so that a leap day is a year's last.
+        let march_month = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+        let month = if march_month < 10 {
+            march_month + 3
+        } else {
+            march_month - 9
+        };
+        let year = 400 * era + year_of_era + u64::from(month <= 2);
+        Self {
+            year: year as u16,
+            month: month as u8,
+            day: day as u8,
+        }
+    }
+}
+
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -82,6 +112,14 @@ impl JsonSchema for Date {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_count_from_1970() {
+        let day = |days| Date::of_days(days).to_string();
+        let days = [day(0), day(59), day(11_016), day(20_786)];
+        assert_eq!(days, ["1970-01-01", "1970-03-01", "2000-02-29", "2026-11-29"]);
+        assert!(Date::today().to_string().as_str() >= "2026-01-01");
+    }
 
     #[test]
     fn a_date_is_a_day_that_exists() {

@@ -1,58 +1,86 @@
-//! What takes the place of a result: `0.0`, `{scale: 2.0}`, `{add: 1.0}`.
+//! Edits of a case's text that leave everything else as it was written, comments and all.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserializer, Error};
-use serde::Deserialize;
+use super::position::Path;
+use super::yaml::Index;
 
-use super::value::Value;
-
-/// What takes the place of an op's result.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Edit {
-    /// This number in each place.
-    Fill(f64),
-    /// The result times a number.
-    Scale(f64),
-    /// The result plus a number.
-    Add(f64),
+/// The text without the entry of a list at `path`, and without the list where it was the only one; `None` where the list
+/// is not written one entry a line, so that lines cannot tell them apart.
+pub fn without_entry(text: &str, index: &Index, path: &Path) -> Option<String> {
+    let list = path.parent()?;
+    let key_line = index.key(&list).position.line as usize;
+    let places = (0..)
+        .map(|place| list.index(place))
+        .take_while(|entry| index.contains(entry));
+    let lines: Vec<usize> = places
+        .map(|entry| index.value(&entry).position.line as usize)
+        .collect();
+    let place = (0..lines.len()).find(|place| list.index(*place) == *path)?;
+    let all: Vec<&str> = text.split_inclusive('\n').collect();
+    // Lines count from 1.
+    let after_list = (key_line..all.len())
+        .find(|at| begins_a_key(all[*at]))
+        .unwrap_or(all.len())
+        + 1;
+    let (from, to) = match lines.len() {
+        1 => (key_line, after_list),
+        _ => (lines[place], lines.get(place + 1).copied().unwrap_or(after_list)),
+    };
+    let alone = lines.windows(2).all(|pair| pair[0] < pair[1]) && lines.first() > Some(&key_line);
+    if key_line == 0 || from >= to || (lines.len() > 1 && !alone) {
+        return None;
+    }
+    Some([&all[..from - 1], &all[to - 1..]].concat().concat())
 }
 
-impl<'de> Deserialize<'de> for Edit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        if let Some(number) = value.as_float() {
-            return Ok(Self::Fill(number));
-        }
-        let entries: Vec<_> = value.as_map().into_iter().flatten().collect();
-        match entries[..] {
-            [(word, number)] => match (word.as_str(), number.as_float()) {
-                ("scale", Some(number)) => Some(Self::Scale(number)),
-                ("add", Some(number)) => Some(Self::Add(number)),
-                _ => None,
-            },
-            _ => None,
-        }
-        .ok_or_else(|| {
-            D::Error::custom("an intervention is a number, as in `0.0`, or `{scale: 2.0}` or `{add: 1.0}`")
-        })
-    }
+/// Whether a line begins a key of the file itself.
+fn begins_a_key(line: &str) -> bool {
+    line.starts_with(|letter: char| !letter.is_whitespace() && letter != '#' && letter != '-')
 }
 
-impl JsonSchema for Edit {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Edit".into()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::schema::CaseFile;
+    use crate::case::yaml;
+
+    fn edited(text: &str, place: usize) -> Option<String> {
+        let read = yaml::read::<CaseFile>(text).expect("a case");
+        without_entry(text, &read.index, &Path::root().key("expected_fail").index(place))
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({
-            "description": "what takes the place of an op's result: a number in each place, or the result changed",
-            "anyOf": [
-                {"type": "number"},
-                {
-                    "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
-                    "properties": {"scale": {"type": "number"}, "add": {"type": "number"}}
-                }
-            ]
-        })
+    const ENTRY: &str = "check: value, because: b, issue: i, opened: 2026-01-01, expires: 2027-01-01}";
+
+    #[test]
+    fn an_entry_goes_and_everything_else_stays() {
+        let text = format!(
+            "op: sum\nexpected_fail:\n  # why\n  - {{{ENTRY}\n  - {{where: {{dtype: float16}},\n     {ENTRY}\n# end\nshape: [3]\n"
+        );
+        let first = edited(&text, 0).expect("edited");
+        assert_eq!(
+            first,
+            format!("op: sum\nexpected_fail:\n  # why\n  - {{where: {{dtype: float16}},\n     {ENTRY}\n# end\nshape: [3]\n")
+        );
+        let second = edited(&text, 1).expect("edited");
+        assert_eq!(
+            second,
+            format!("op: sum\nexpected_fail:\n  # why\n  - {{{ENTRY}\nshape: [3]\n")
+        );
+    }
+
+    #[test]
+    fn the_last_entry_takes_the_list_with_it() {
+        for list in [
+            format!("expected_fail: [{{{ENTRY}]\n"),
+            format!("expected_fail:\n  - {{{ENTRY}\n"),
+        ] {
+            let text = format!("op: sum\n{list}shape: [3]\n");
+            assert_eq!(edited(&text, 0).as_deref(), Some("op: sum\nshape: [3]\n"));
+        }
+    }
+
+    #[test]
+    fn entries_on_one_line_are_left_to_a_person() {
+        let text = format!("op: sum\nexpected_fail: [{{{ENTRY}, {{where: {{a: 1}}, {ENTRY}]\n");
+        assert_eq!(edited(&text, 0), None);
     }
 }

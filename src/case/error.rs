@@ -209,6 +209,12 @@ pub enum Fault {
     ExpiresBeforeOpened { opened: String, expires: String },
     #[error("two expected failures of `{check}` select the cell `{cell}`")]
     FailsTwice { check: &'static str, cell: String },
+    #[error("`{key}:` must lie between {least} and {most}")]
+    ImpossibleLimit {
+        key: &'static str,
+        least: u64,
+        most: u64,
+    },
     #[error("values are expected to fail, but nothing is expected of them")]
     FailOfNothing,
 }
@@ -294,6 +300,7 @@ impl Fault {
             Fault::ReasonMisfit { .. } => say("`docs/cases.md` lists the reasons by decision"),
             Fault::ExpiresBeforeOpened { .. } => say("set `expires:` to when somebody must look again"),
             Fault::FailsTwice { .. } => say("narrow a `where:` so that each cell has one"),
+            Fault::ImpossibleLimit { key, .. } => Some(format!("correct it, or leave `{key}:` out for the suite's own limit")),
             Fault::FailOfNothing => say("add `reference: true` or outputs with `values:`, or write `check: record`"),
         }
     }

@@ -70,7 +70,7 @@ fn cell(case: &Arc<CaseInfo>, file: &CaseFile, point: &Point, resolved: program:
     } else {
         format!("{}::{name}", case.id)
     };
-    let expect = located_expectations(file)
+    let expect: Vec<Located<Expectation>> = located_expectations(file)
         .filter(|(_, expectation)| matrix::selects(&expectation.cells, point))
         .map(|(path, item)| Located {
             path,
@@ -92,6 +92,9 @@ fn cell(case: &Arc<CaseInfo>, file: &CaseFile, point: &Point, resolved: program:
         inputs: resolved.inputs,
         program: resolved.program,
         session: file.session.clone(),
+        requires: file.requires.clone(),
+        limits: file.limits,
+        isolate: file.isolate || expect.iter().any(|it| it.item.claims_ruin()),
         expect,
         expected_fail,
     }

@@ -2,6 +2,7 @@
 
 use super::error::{Fault, Problem};
 use super::yaml::Mark;
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -43,6 +44,19 @@ pub enum FindError {
         /// The folder, as given.
         folder: String,
     },
+}
+
+/// The digest of a case's text: what two machines compare to know that they speak of the same case.
+pub fn digest(text: &str) -> String {
+    let bytes = Sha256::digest(text.as_bytes());
+    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The files that may hold the cell or case of this id: an id is a path, and a cell's goes on after its case's.
+pub fn named(root: &Path, id: &str) -> Vec<Source> {
+    let parts: Vec<&str> = id.split("::").collect();
+    let files = (1..=parts.len()).map(|length| format!("{FOLDER}/{}.yaml", parts[..length].join("/")));
+    files.filter_map(|file| source(root, &file).ok()).collect()
 }
 
 /// The nearest folder from `start` upwards that holds `cases/`.

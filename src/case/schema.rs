@@ -7,12 +7,13 @@
 use super::arguments::Arguments;
 use super::data::View;
 use super::date::Date;
-use super::edit::Edit;
 use super::fill::Fill;
+use super::intervention::Intervention;
 use super::spec::Spec;
 use super::value::Value;
+use super::versions::Versions;
 use crate::capability::RefusalCode;
-use crate::vocabulary::{DType, Decision, DeviceKind, Reason, State};
+use crate::vocabulary::{DType, Decision, DeviceKind, Os, Reason, State};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -59,6 +60,13 @@ pub struct CaseFile {
 
     /// How the case is captured.
     pub session: Session,
+    /// Where its cells run: elsewhere they are skipped, which is never evidence.
+    pub requires: Requires,
+    /// How long a cell may take and how much memory its process; the suite's own limits if left out.
+    pub limits: Limits,
+    /// Whether a cell may end, hang or spoil the process that runs it, so that it only ever runs in one of its own.
+    /// What expects a crash, a timeout or the like needs no saying.
+    pub isolate: bool,
     /// Axes, and the values of each; the case has a cell for every combination.
     pub matrix: IndexMap<String, Vec<Value>>,
     /// Which combinations there are.
@@ -143,6 +151,30 @@ pub struct StepFile {
     pub arguments: Arguments,
 }
 
+/// What the cells of a case need to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Requires {
+    /// The kind of device.
+    pub device: Option<DeviceKind>,
+    /// The operating system.
+    pub os: Option<Os>,
+    /// Versions of MLX: `">= 0.33"`.
+    pub mlx: Option<Versions>,
+}
+
+/// What a cell may take; more ends it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Seconds until the cell is ended.
+    #[schemars(range(min = 1, max = 3600))]
+    pub seconds: Option<u64>,
+    /// Resident memory of the cell's process, in MB.
+    #[schemars(range(min = 16, max = 1_000_000))]
+    pub memory_mb: Option<u64>,
+}
+
 /// How a case is captured.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -151,10 +183,8 @@ pub struct Session {
     pub unwrapped: Unwrapped,
     /// Which payloads the trace keeps.
     pub payloads: Payloads,
-    /// The device the case needs; on any other its cells are skipped, which is never evidence.
-    pub device: Option<DeviceKind>,
     /// Results to replace, by op label.
-    pub intervene: BTreeMap<String, Edit>,
+    pub intervene: BTreeMap<String, Intervention>,
     /// The op label after which the forward stops.
     pub halt: Option<String>,
     /// Functions of mlx-c that the recorder pretends not to know: a seam for tests of the recorder.
@@ -222,6 +252,16 @@ pub struct Expectation {
     pub refusal: Option<RefusalCode>,
     /// Text that the error's message must contain.
     pub error: Option<String>,
+    /// The forward panics, with this text in the message.
+    pub panic: Option<String>,
+    /// The forward ends well, but MLX holds back an error, with this text in the message.
+    pub pending: Option<String>,
+    /// The process ends, and the report of how and where contains this: `SIGFPE in floor_divide`.
+    pub crash: Option<String>,
+    /// The cell does not end in time, and the report of where contains this.
+    pub timeout: Option<String>,
+    /// The process takes more memory than allowed, and the report of where contains this.
+    pub memory: Option<String>,
 }
 
 /// A decision as written: alone, or with its reason.
@@ -349,6 +389,30 @@ impl Expectation {
     pub fn claims_values(&self) -> bool {
         let of_output = |output: &OutputExpectation| *output != OutputExpectation::default();
         self.reference || self.dtype.is_some() || self.outputs.iter().flatten().any(of_output)
+    }
+}
+
+impl Expectation {
+    /// The endings without a trace that it claims: the key, and the text or code that must be in the report.
+    pub fn endings(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let refusal = self.refusal.map(RefusalCode::name);
+        [
+            ("refusal", refusal),
+            ("error", self.error.as_deref()),
+            ("panic", self.panic.as_deref()),
+            ("pending", self.pending.as_deref()),
+            ("crash", self.crash.as_deref()),
+            ("timeout", self.timeout.as_deref()),
+            ("memory", self.memory.as_deref()),
+        ]
+        .into_iter()
+        .filter_map(|(key, text)| Some((key, text?)))
+    }
+
+    /// Whether it claims that the cell spoils the process or the thread that runs it.
+    pub fn claims_ruin(&self) -> bool {
+        self.endings()
+            .any(|(key, _)| matches!(key, "pending" | "crash" | "timeout" | "memory"))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The command line: parsed here, done in the subcommands' own files.
 
 use super::context::{CliError, Context};
-use super::{accept, check, coverage, doctor, generate, list, mutate, new, run, show};
+use super::{
+    accept, check, collect, coverage, doctor, generate, list, merge, mutate, new, run, show, worker,
+};
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
@@ -35,12 +37,19 @@ enum What {
     Check,
     /// Take the scorecard that waits as it is
     Accept,
+    /// Join outcomes of shards and devices into one scorecard
+    Merge(merge::Arguments),
+    /// Assemble what the tests of the latest cargo-nextest run left
+    Collect,
     /// Write what follows from the grammar and the tables: the schema, and a case for each function and layer
     Generate(generate::Arguments),
     /// Say how much of mlx-c and mlx-rs the last run showed
     Coverage(coverage::Arguments),
     /// Say what this build runs on
     Doctor(doctor::Arguments),
+    /// Run cells for another `assay`
+    #[command(hide = true)]
+    Worker(worker::Arguments),
 }
 
 /// How to print.
@@ -90,9 +99,12 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Mutate(arguments) => mutate::mutate(context, &arguments),
         What::Check => check::check(context),
         What::Accept => accept::accept(context),
+        What::Merge(arguments) => merge::merge(context, &arguments),
+        What::Collect => collect::collect(context),
         What::Generate(arguments) => generate::generate(context, &arguments),
         What::Coverage(arguments) => coverage::coverage(context, &arguments),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
+        What::Worker(arguments) => worker::worker(context, &arguments),
     }
 }
 

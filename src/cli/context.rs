@@ -7,12 +7,16 @@ use crate::case::load::{find_root, FindError};
 use crate::coverage::excluded::ExcludedError;
 use crate::generate::probe::DraftError;
 use crate::harness::backend::Backend;
+use crate::harness::pool::Workers;
 use crate::harness::suite::EndError;
+use crate::harness::worker::WorkerError;
 use crate::report::text::counted;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
+use crate::scorecard::merge::MergeError;
 use crate::scorecard::store::{Store, WriteError};
 use std::path::PathBuf;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// What every command starts from.
@@ -41,6 +45,26 @@ pub enum CliError {
     /// A run cannot be ended.
     #[error(transparent)]
     End(#[from] EndError),
+    /// A worker cannot work.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The program's own file cannot be found, to start workers from.
+    #[error(
+        "cannot tell which file this program is, to start workers from it: {0}; `--workers 0` does without"
+    )]
+    NoProgram(std::io::Error),
+    /// Outcomes do not belong together.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// The pool's threads cannot be started.
+    #[error("cannot start the threads that run cells: {0}; `--workers` sets how many")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Ctrl-C cannot be caught.
+    #[error("cannot catch interrupts: {0}")]
+    Interrupts(#[from] ctrlc::Error),
+    /// No test of cargo-nextest left an outcome.
+    #[error("no outcomes to collect; `cargo nextest run` leaves them")]
+    NothingLeft,
     /// JSON cannot be spelled.
     #[error("cannot spell the answer as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -117,10 +141,12 @@ impl CliError {
             CliError::NoSuchCell { .. }
             | CliError::NothingMatches { .. }
             | CliError::NothingPending
+            | CliError::NothingLeft
             | CliError::Exists { .. }
             | CliError::NoOutcomes
             | CliError::NoSuchFamily { .. }
             | CliError::BadId { .. }
+            | CliError::Worker(WorkerError::ByHand)
             | CliError::Find(FindError::NoRoot { .. }) => Exit::Usage,
             _ => Exit::Suite,
         }
@@ -147,6 +173,12 @@ impl Context<'_> {
             None => find_root(&std::env::current_dir().map_err(CliError::NoFolder)?)?,
         };
         Ok(Store::new(root))
+    }
+
+    /// Worker processes of this very program.
+    pub fn workers(&self) -> Result<Workers, CliError> {
+        let program = std::env::current_exe().map_err(CliError::NoProgram)?;
+        Ok(Workers::new(program, Arc::clone(&self.backend.runner)))
     }
 
     /// All cases of the root.

@@ -2,12 +2,14 @@
 
 pub mod accept;
 pub mod check;
+mod collect;
 mod command;
 mod context;
 pub mod coverage;
 pub mod doctor;
 pub mod generate;
 pub mod list;
+pub mod merge;
 pub mod mutate;
 pub mod new;
 mod output;
@@ -15,6 +17,8 @@ pub mod progress;
 pub mod run;
 pub mod show;
 mod start;
+mod summary;
+mod worker;
 
 pub use accept::accept_pending;
 pub use command::main;

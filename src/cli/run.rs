@@ -4,17 +4,25 @@ use super::command::Format;
 use super::context::{matching, print_problems, CliError, Context};
 use super::output::say;
 use super::progress::Progress;
+use super::summary::{answer, pace, print_ended};
+use crate::case::cell::Cell;
+use crate::case::date::Date;
 use crate::harness::block::block;
-use crate::harness::suite::{self, Ended, Recorder, Scope};
-use crate::report::text;
-use crate::scorecard::changes::Change;
+use crate::harness::flakes::flakes;
+use crate::harness::plan::{shard, shuffled, Chunks, Shard};
+use crate::harness::seam::Runner;
+use crate::harness::stream::Stream;
+use crate::harness::suite::{self, Recorder, Scope};
+use crate::report::text::counted;
+use crate::scorecard::cells::CellBook;
 use crate::scorecard::exit::Exit;
-use crate::scorecard::outcome::{Finding, Verdict};
+use crate::scorecard::outcome::Outcome;
 use crate::scorecard::settle::Mode;
-use crate::scorecard::totals::Totals;
 use clap::Args;
-use serde::Serialize;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -25,105 +33,178 @@ pub struct Arguments {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-/// What a program reads.
-#[derive(Serialize)]
-struct Answer<'a> {
-    exit: u8,
-    totals: Totals,
-    scorecard: String,
-    report: &'a str,
-    changes: &'a [Change],
-    over_claims: Vec<OverClaim<'a>>,
-    cells: Vec<CellAnswer<'a>>,
-    problems: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct OverClaim<'a> {
-    capability: &'a str,
-    missing: &'a str,
-}
-
-#[derive(Serialize)]
-struct CellAnswer<'a> {
-    cell: &'a str,
-    record: Verdict,
-    value: Option<Verdict>,
-    findings: &'a [Finding],
+    /// How many worker processes; 0 runs everything in this one [default: one a core]
+    #[arg(long, value_name = "COUNT")]
+    workers: Option<usize>,
+    /// Run one of several equal parts: 2/3 is the second of three
+    #[arg(long, value_name = "NUMBER/OF")]
+    shard: Option<Shard>,
+    /// Run everything so many times, and say what does not come out alike
+    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    repeat: u64,
+    /// Run in another order, by a seed that is printed if none is given
+    #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
+    shuffle: Option<Option<u64>>,
 }
 
 /// Runs.
 pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliError> {
     let store = context.store()?;
     let loaded = context.suite(&store)?;
-    let cells = matching(&loaded, &arguments.filters)?;
-    let committed = store.committed()?;
-    let backend = context.backend;
-    let recorder = Recorder::new(
-        Arc::clone(&backend.runner),
-        committed.cells.clone(),
-        backend.device,
-    );
-    let mut progress = Progress::new(cells.len());
-    for cell in cells {
-        progress.begin(&cell.id);
-        let outcome = recorder.run(cell);
-        progress.end();
-        if outcome.is_red() && arguments.format == Format::Text {
-            progress.aside(|| say(format_args!("{}\n\n", block(cell, &outcome))));
-        }
+    let mut cells = matching(&loaded, &arguments.filters)?;
+    if let Some(part) = arguments.shard {
+        cells = shard(&cells, part);
     }
-    progress.finish();
+    let origin = suite::origin(context.backend, &cells);
+    // Before anything runs: where nothing can be written, everything would be lost.
+    let stream = Stream::begin(&store, &origin)?;
+    let recorded = store.committed()?.cells;
+    let rounds = Rounds::new(context, arguments, recorded)?;
+
+    let start = Instant::now();
+    let first = rounds.run(&cells, 0, Some(stream))?;
+    let ran = start.elapsed();
+    let flaky = rounds.find_flakes(&cells, &first, arguments.repeat)?;
+    if arguments.format == Format::Text {
+        eprint!("{}", pace(&first, ran, rounds.workers));
+    }
     let scope = Scope {
         store: &store,
-        committed: &committed,
-        capabilities: backend.names.capabilities,
-        device: backend.device,
-        cells: loaded.cells.len(),
+        capabilities: context.backend.names.capabilities,
+        origin: &origin,
+        suite: &loaded.cells,
+        today: Date::today(),
         problems: loaded.problems.len(),
         mode: Mode::from_environment(),
     };
-    let ended = suite::end(&scope, recorder.outcomes())?;
     print_problems(&loaded);
+    if flaky > 0 {
+        let cells = counted(flaky, "cell");
+        say(format_args!(
+            "scorecard not updated: {cells} did not come out alike, which is no evidence\n"
+        ));
+        return Ok(Exit::Regression);
+    }
+    let ended = suite::end(&scope, first)
+        .inspect_err(|_| eprintln!("what ran stands above; nothing else is kept"))?;
     match arguments.format {
-        Format::Text => say(text::summary(&ended.totals, &ended.settled, ended.page)),
+        Format::Text => print_ended(&ended),
         Format::Json => {
-            let problems = loaded
-                .problems
-                .iter()
-                .map(|problem| format!("{}: {problem}", problem.place()));
-            say(format_args!(
-                "{}\n",
-                serde_json::to_string_pretty(&answer(&ended, problems.collect()))?
-            ));
+            let problems = loaded.problems.iter();
+            let problems = problems.map(|problem| format!("{}: {problem}", problem.place()));
+            let answer = answer(&ended, problems.collect());
+            say(format_args!("{}\n", serde_json::to_string_pretty(&answer)?));
         }
     }
-    Ok(ended.settled.exit)
+    Ok(match rounds.interrupted() {
+        true => Exit::Interrupted,
+        false => ended.settled.exit,
+    })
 }
 
-fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
-    let over_claims = ended.settled.over_claims.iter();
-    Answer {
-        exit: ended.settled.exit.code(),
-        totals: ended.totals,
-        scorecard: text::update_line(&ended.settled.update),
-        report: ended.page,
-        changes: &ended.settled.changes,
-        over_claims: over_claims
-            .map(|(capability, missing)| OverClaim { capability, missing })
-            .collect(),
-        cells: ended
-            .outcomes
-            .iter()
-            .map(|it| CellAnswer {
-                cell: &it.cell,
-                record: it.record,
-                value: it.value,
-                findings: &it.findings,
-            })
-            .collect(),
-        problems,
+/// Runs the same cells any number of times.
+struct Rounds<'a> {
+    context: &'a Context<'a>,
+    recorded: CellBook,
+    runner: Arc<dyn Runner>,
+    pool: rayon::ThreadPool,
+    workers: usize,
+    seed: Option<u64>,
+    format: Format,
+    stop: Arc<AtomicBool>,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(context: &'a Context<'a>, arguments: &Arguments, recorded: CellBook) -> Result<Self, CliError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = arguments.workers.unwrap_or(cores);
+        let stop = Arc::new(AtomicBool::new(false));
+        let runner: Arc<dyn Runner> = match workers {
+            0 => Arc::clone(&context.backend.runner),
+            _ => Arc::new(context.workers()?.stopped_by(&stop)),
+        };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(workers.max(1))
+            .build()?;
+        let seed = arguments
+            .shuffle
+            .map(|given| given.unwrap_or_else(|| fastrand::u64(..)));
+        if let Some(seed) = seed {
+            say(format_args!(
+                "seed {seed}: --shuffle={seed} runs in the same order\n"
+            ));
+        }
+        let asked = Arc::clone(&stop);
+        // A second interrupt does not wait for anything.
+        ctrlc::set_handler(move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                std::process::exit(Exit::Interrupted.code().into());
+            }
+        })?;
+        Ok(Self {
+            context,
+            recorded,
+            runner,
+            pool,
+            workers,
+            seed,
+            format: arguments.format,
+            stop,
+        })
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Runs the cells again, until they have run `times` times, and says which do not come out as they first did; how many
+    /// there are.
+    fn find_flakes(&self, cells: &[&Cell], first: &[Outcome], times: u64) -> Result<usize, CliError> {
+        let mut flaky = BTreeSet::new();
+        for round in 1..times {
+            let again = self.run(cells, round, None)?;
+            if self.interrupted() {
+                return Ok(flaky.len());
+            }
+            for flake in flakes(first, &again, round as usize + 1) {
+                say(format_args!("{flake}\n"));
+                flaky.insert(flake.first.cell);
+            }
+        }
+        if flaky.is_empty() && times > 1 {
+            say(format_args!("{times} rounds, all alike\n"));
+        }
+        Ok(flaky.len())
+    }
+
+    fn run(&self, cells: &[&Cell], round: u64, stream: Option<Stream>) -> Result<Vec<Outcome>, CliError> {
+        let mut recorder = Recorder::new(
+            Arc::clone(&self.runner),
+            self.recorded.clone(),
+            self.context.backend,
+        );
+        if let Some(stream) = stream {
+            recorder = recorder.streaming(stream);
+        }
+        let cells = match self.seed {
+            Some(seed) => shuffled(cells, seed, round),
+            None => cells.to_vec(),
+        };
+        let progress = Progress::new(cells.len());
+        let each = |cell: &Cell, outcome: &Outcome| {
+            progress.end(&cell.id, outcome);
+            if outcome.is_red() && self.format == Format::Text && round == 0 {
+                progress.aside(|| say(format_args!("{}\n\n", block(cell, outcome))));
+            }
+        };
+        // Neighbours are of the same file, which a worker then reads once.
+        let chunks = Chunks::new(&cells, self.workers.max(1));
+        self.pool.broadcast(|_| {
+            while let Some(chunk) = chunks.next().filter(|_| !self.interrupted()) {
+                recorder.run_all(chunk, &each);
+            }
+        });
+        progress.finish();
+        Ok(recorder.outcomes())
     }
 }

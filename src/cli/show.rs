@@ -27,12 +27,10 @@ pub fn show(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErr
     let loaded = context.suite(&store)?;
     let cell = exactly(&loaded.cells, &arguments.cell).inspect_err(|_| print_problems(&loaded))?;
     let recorded = store.committed()?.cells;
-    let recorder = Recorder::new(
-        Arc::clone(&context.backend.runner),
-        recorded,
-        context.backend.device,
-    );
-    let outcome = recorder.run(cell);
+    let recorder = Recorder::new(Arc::new(context.workers()?), recorded, context.backend);
+    let Some(outcome) = recorder.run(cell) else {
+        return Ok(Exit::Clean);
+    };
     match arguments.format {
         Format::Text => say(text::trace(&outcome)),
         Format::Json => say(format_args!("{}\n", serde_json::to_string_pretty(&outcome)?)),

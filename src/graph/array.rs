@@ -4,7 +4,10 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
 use mlx_rs::Array;
+use mlx_sys::function::Output;
 use mlx_sys::raw::{self, mlx_array, mlx_vector_array};
+
+use smallvec::SmallVec;
 
 use super::error::{check, GraphError};
 
@@ -110,6 +113,42 @@ fn with_list<'a, T>(
         raw::mlx_vector_array_free(list);
         answer
     }
+}
+
+/// What a call that succeeded put into its places: the handles, a list's arrays in place.
+pub fn results(places: &[Output]) -> SmallVec<[mlx_array; 2]> {
+    let mut handles = SmallVec::new();
+    for place in places {
+        // SAFETY: the call succeeded, so the places hold its results.
+        match *place {
+            Output::Array(array) => handles.push(unsafe { *array }),
+            Output::Arrays(arrays) => handles.extend(list(unsafe { *arrays })),
+            Output::ArrayMap(_) => {}
+        }
+    }
+    handles
+}
+
+/// Evaluates what is behind valid handles, unobserved; empty ones are passed over.
+///
+/// # Errors
+///
+/// As [`evaluate`].
+pub fn evaluate_raw(handles: &[mlx_array]) -> Result<(), GraphError> {
+    let full = handles.iter().filter(|handle| !handle.ctx.is_null());
+    // SAFETY: valid handles that are not empty; each shared one is freed after.
+    let arrays: Vec<Array> = full.map(|handle| unsafe { share(*handle) }).collect();
+    evaluate(&arrays)
+}
+
+/// Shape and element type of an array behind a valid handle; `None` for an empty one.
+pub fn shape_and_dtype(array: mlx_array) -> Option<(Vec<i32>, mlx_rs::Dtype)> {
+    if array.ctx.is_null() {
+        return None;
+    }
+    // SAFETY: valid, not empty, and borrowed only within this function.
+    let array = unsafe { borrowed(array) };
+    Some((array.shape().to_vec(), array.dtype()))
 }
 
 #[cfg(test)]

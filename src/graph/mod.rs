@@ -12,7 +12,10 @@ mod identity;
 mod memory;
 mod subgraph;
 
-pub use array::{begin, borrowed, endless, evaluate, has_producer, is_available, list, share};
+pub use array::{
+    begin, borrowed, endless, evaluate, evaluate_raw, has_producer, is_available, list, results,
+    shape_and_dtype, share,
+};
 pub use compare::{compare, differ, Difference};
 pub use error::GraphError;
 pub use identity::ArrayId;

@@ -14,7 +14,9 @@ pub struct Backend {
     pub names: Names,
     /// The device whose column of the scorecard a run speaks for.
     pub device: Device,
-    /// What runs a cell.
+    /// MLX's version.
+    pub mlx: String,
+    /// What runs a cell in this process; where a cell can end the process, that is a worker's.
     pub runner: Arc<dyn Runner>,
     /// What `assay doctor` reports, in order.
     pub facts: Vec<Fact>,

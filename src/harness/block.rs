@@ -8,6 +8,12 @@ use crate::vocabulary::{Decision, Shape};
 /// How many findings one block shows; what follows from the first few is seldom news.
 const MOST_FINDINGS: usize = 5;
 
+/// How many lines of a cell's output one block shows.
+const MOST_LINES: usize = 10;
+
+/// How many characters of such a line.
+const LONGEST_LINE: usize = 200;
+
 /// The block, without a line break at its end.
 pub fn block(cell: &Cell, outcome: &Outcome) -> String {
     let mut lines = vec![head(outcome)];
@@ -29,7 +35,8 @@ pub fn block(cell: &Cell, outcome: &Outcome) -> String {
         lines.push(format!("  and {more} more"));
     }
     lines.extend(suspect(outcome).map(|op| format!("  {}", op_line(op, &outcome.evidence))));
-    lines.push(format!("  rerun  {}", cell.rerun_command()));
+    lines.extend(printed(&outcome.output));
+    lines.push(format!("  rerun  {}", outcome.rerun_command()));
     lines.push(format!("  look   {}", cell.show_command()));
     if outcome.value == Some(Verdict::Fail) {
         lines.push(format!(
@@ -38,6 +45,24 @@ pub fn block(cell: &Cell, outcome: &Outcome) -> String {
         ));
     }
     lines.join("\n")
+}
+
+/// The last lines of what the cell printed.
+fn printed(output: &str) -> Vec<String> {
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let from = lines.len().saturating_sub(MOST_LINES);
+    lines[from..]
+        .iter()
+        .map(|line| {
+            // Nothing a cell prints may steer a terminal, or fill it.
+            let text: String = line
+                .chars()
+                .filter(|it| !it.is_control())
+                .take(LONGEST_LINE)
+                .collect();
+            format!("  | {text}")
+        })
+        .collect()
 }
 
 fn head(outcome: &Outcome) -> String {

@@ -1,15 +1,21 @@
 //! The suite as a libtest harness: what `cargo test --test conformance` runs.
 
 use super::backend::Backend;
-use super::suite::{self, EndError, Recorder, Scope};
+use super::known::{Notice, What};
+use super::leave;
+use super::pool::Workers;
+use super::suite::{self, EndError, Ended, Recorder, Scope};
 use super::trials::{trials, unmatched_exact};
-use crate::case::check;
+use crate::case::cell::Cell;
+use crate::case::check::{self, Suite};
+use crate::case::date::Date;
 use crate::case::error::nearest;
 use crate::case::load::{find_root, FindError};
 use crate::report::text;
 use crate::scorecard::settle::{Mode, Update};
 use crate::scorecard::store::Store;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use thiserror::Error;
@@ -21,6 +27,8 @@ const FAILED: u8 = 101;
 #[derive(Debug, Error)]
 #[allow(missing_docs, reason = "each variant passes on the error of its room")]
 pub enum ConformanceError {
+    #[error("--test-threads 0 would run nothing; leave it out for one a core, or give 1 or more")]
+    NoThreads,
     #[error("cannot tell the current folder: {0}")]
     NoFolder(std::io::Error),
     #[error(transparent)]
@@ -29,9 +37,10 @@ pub enum ConformanceError {
     End(#[from] EndError),
 }
 
-/// Runs the trials that the command line asks for, then settles the scorecard.
-pub fn main(backend: &Backend) -> ExitCode {
-    match run(backend, &Arguments::from_args()) {
+/// Runs the trials that the command line asks for, then settles the scorecard. Cells run in children of `program`, which
+/// is `assay`.
+pub fn main(backend: &Backend, program: &Path) -> ExitCode {
+    match run(backend, program, &Arguments::from_args()) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
@@ -40,21 +49,25 @@ pub fn main(backend: &Backend) -> ExitCode {
     }
 }
 
-fn run(backend: &Backend, arguments: &Arguments) -> Result<ExitCode, ConformanceError> {
+fn run(backend: &Backend, program: &Path, arguments: &Arguments) -> Result<ExitCode, ConformanceError> {
+    // libtest-mimic would start no thread, and wait for ever.
+    if arguments.test_threads == Some(0) {
+        return Err(ConformanceError::NoThreads);
+    }
     let here = std::env::current_dir().map_err(ConformanceError::NoFolder)?;
     let store = Store::new(find_root(&here)?);
-    let loaded = check::suite(store.root(), &backend.names)?;
+    let loaded = load(&store, backend, arguments)?;
+    let mut workers = Workers::new(program, Arc::clone(&backend.runner));
+    if arguments.nocapture {
+        workers = workers.keeping_output();
+    }
     let committed = store.committed().map_err(EndError::from)?;
-    let recorder = Recorder::new(
-        Arc::clone(&backend.runner),
-        committed.cells.clone(),
-        backend.device,
-    );
-    let recorder = Arc::new(recorder);
+    let recorder = Arc::new(Recorder::new(Arc::new(workers), committed.cells, backend));
 
     let trials = trials(&loaded.cells, &loaded.problems, &recorder);
     if let Some(name) = unmatched_exact(arguments, &trials).filter(|_| !arguments.list) {
-        let near = nearest(name, loaded.cells.iter().map(|cell| cell.id.as_str()));
+        let suite = check::suite(store.root(), &backend.names)?;
+        let near = nearest(name, suite.cells.iter().map(|cell| cell.id.as_str()));
         eprintln!("error: no cell is called `{name}`");
         near.iter().for_each(|near| eprintln!("  did you mean  {near}"));
         return Ok(ExitCode::from(FAILED));
@@ -63,41 +76,78 @@ fn run(backend: &Backend, arguments: &Arguments) -> Result<ExitCode, Conformance
     if arguments.list {
         return Ok(conclusion.exit_code());
     }
+    if let Some(run) = leave::run() {
+        for outcome in recorder.outcomes() {
+            let cells: Vec<&Cell> = loaded
+                .cells
+                .iter()
+                .filter(|cell| cell.id == outcome.cell)
+                .collect();
+            let origin = suite::origin(backend, &cells);
+            leave::leave(&store, &run, origin, outcome).map_err(EndError::from)?;
+        }
+        return Ok(conclusion.exit_code());
+    }
+    end(backend, &store, &loaded, &recorder, arguments, &conclusion)
+}
 
+/// All cases; only one file where the command line names one cell, so that a test of one cell costs what it must.
+fn load(store: &Store, backend: &Backend, arguments: &Arguments) -> Result<Suite, ConformanceError> {
+    match arguments.filter.as_deref().filter(|_| arguments.exact) {
+        Some(cell) => Ok(check::of_cell(store.root(), cell, &backend.names)),
+        None => Ok(check::suite(store.root(), &backend.names)?),
+    }
+}
+
+/// Settles the scorecard where every cell ran.
+fn end(
+    backend: &Backend,
+    store: &Store,
+    loaded: &Suite,
+    recorder: &Recorder,
+    arguments: &Arguments,
+    conclusion: &Conclusion,
+) -> Result<ExitCode, ConformanceError> {
+    // A filter, maybe one meant for another test binary: nothing follows for the suite, and the files of the last whole
+    // run stay.
+    let whole = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.ignored;
+    if whole {
+        // What cannot run here was ignored, and is known to be.
+        loaded.cells.iter().for_each(|cell| drop(recorder.skip(cell)));
+    }
     let outcomes = recorder.outcomes();
-    let (ran, of) = (outcomes.len(), loaded.cells.len());
-    if ran < of || !loaded.problems.is_empty() {
-        // A filter, maybe one meant for another test binary; or cargo-nextest, which gives each trial a process.
-        // Nothing follows for the suite, and the files of the last whole run stay.
-        if ran > 0 {
+    if !whole || outcomes.len() < loaded.cells.len() || !loaded.problems.is_empty() {
+        if !outcomes.is_empty() && !arguments.exact {
+            let (ran, of) = (outcomes.len(), loaded.cells.len());
             eprintln!("{}", text::update_line(&Update::Partial { ran, of }));
         }
         return Ok(conclusion.exit_code());
     }
+    let cells: Vec<&Cell> = loaded.cells.iter().collect();
     let scope = Scope {
-        store: &store,
-        committed: &committed,
+        store,
         capabilities: backend.names.capabilities,
-        device: backend.device,
-        cells: loaded.cells.len(),
+        origin: &suite::origin(backend, &cells),
+        suite: &loaded.cells,
+        today: Date::today(),
         problems: loaded.problems.len(),
         mode: Mode::from_environment(),
     };
     let ended = suite::end(&scope, outcomes)?;
     eprint!("{}", text::summary(&ended.totals, &ended.settled, ended.page));
+    ended.notices.iter().for_each(|notice| eprintln!("{notice}"));
     let card = match &ended.settled.update {
         Update::Partial { .. } | Update::Invalid { .. } => return Ok(conclusion.exit_code()),
-        update => scorecard_trial(update, &ended.settled.over_claims),
+        update => scorecard_trial(update, &ended),
     };
     // The scorecard is a function of all trials, so it is judged after them, in a run of its own.
-    let own = Arguments {
-        filter: None,
-        exact: false,
-        skip: Vec::new(),
-        logfile: None,
-        ..arguments.clone()
-    };
-    let last = libtest_mimic::run(&own, vec![card]);
+    let last = libtest_mimic::run(
+        &Arguments {
+            logfile: None,
+            ..arguments.clone()
+        },
+        vec![card],
+    );
     let failed = conclusion.has_failed() || last.has_failed();
     Ok(if failed {
         ExitCode::from(FAILED)
@@ -106,7 +156,7 @@ fn run(backend: &Backend, arguments: &Arguments) -> Result<ExitCode, Conformance
     })
 }
 
-fn scorecard_trial(update: &Update, over_claims: &[(&'static str, String)]) -> Trial {
+fn scorecard_trial(update: &Update, ended: &Ended) -> Trial {
     let differs = match update {
         Update::Differs => {
             Some("the committed scorecard is not what this run yields; run without CI and commit it")
@@ -116,10 +166,12 @@ fn scorecard_trial(update: &Update, over_claims: &[(&'static str, String)]) -> T
         }
         _ => None,
     };
-    let claims: Vec<String> = over_claims
-        .iter()
+    let over_claims = ended.settled.over_claims.iter();
+    let mut claims: Vec<String> = over_claims
         .map(|(id, missing)| format!("`{id}` is claimed, but {missing}"))
         .collect();
+    let expired = |notice: &&Notice| matches!(notice.what, What::Expired { .. });
+    claims.extend(ended.notices.iter().filter(expired).map(Notice::to_string));
     Trial::test("scorecard", move || match (differs, claims.is_empty()) {
         (None, true) => Ok(()),
         (differs, _) => {

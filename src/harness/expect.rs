@@ -4,7 +4,6 @@ use super::findings::Findings;
 use super::judge_outputs::judge_outputs;
 use super::judge_trace::judge_trace;
 use super::seam::{Cell, Observed};
-use crate::capability::RefusalCode;
 use crate::case::position::Path;
 use crate::case::schema::Check;
 use crate::scorecard::outcome::{Checked, Ending, Evidence, Fate, Finding, FindingKind, Outcome, Verdict};
@@ -25,6 +24,7 @@ pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
         findings,
         evidence: observed.evidence,
         millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+        output: String::new(),
     }
 }
 
@@ -47,9 +47,10 @@ fn verdict(cell: &Cell, check: Check, ending: &Ending, findings: &[Finding]) -> 
         {
             return Verdict::Invalid
         }
-        Ending::Crashed { .. } => Verdict::Crash,
+        // Without a trace there are no values, so none of them is right.
+        _ if of_check.is_empty() && (check == Check::Record || *ending == Ending::Traced) => Verdict::Pass,
+        Ending::Crashed { .. } | Ending::OutOfMemory { .. } => Verdict::Crash,
         Ending::TimedOut { .. } => Verdict::Timeout,
-        _ if of_check.is_empty() => Verdict::Pass,
         _ => Verdict::Fail,
     };
     let expected_to_fail = cell.expected_fail.iter().any(|fail| fail.item.check == check);
@@ -116,15 +117,14 @@ pub fn findings(cell: &Cell, observed: &Observed) -> Vec<Finding> {
 
 fn judge_ending(found: &mut Findings<'_>, evidence: &Evidence) {
     let cell = found.cell;
-    let claim = cell
-        .expect
-        .iter()
-        .find_map(|it| match (&it.item.refusal, &it.item.error, it.item.state) {
-            (Some(code), _, _) => Some((it.path.key("refusal"), Claim::Refusal(*code))),
-            (_, Some(text), _) => Some((it.path.key("error"), Claim::Error(text.clone()))),
-            (_, _, Some(state)) => Some((it.path.key("state"), Claim::State(state))),
-            _ => None,
-        });
+    let claim = cell.expect.iter().find_map(|it| {
+        if let Some((key, text)) = it.item.endings().next() {
+            return Some((it.path.key(key), Claim::Ends { key, text }));
+        }
+        it.item
+            .state
+            .map(|state| (it.path.key("state"), Claim::State(state)))
+    });
     let (path, claim) = claim.unwrap_or_else(|| {
         let path = cell
             .expect
@@ -144,8 +144,7 @@ fn judge_ending(found: &mut Findings<'_>, evidence: &Evidence) {
                 format!("the trace was not validated, expected {wanted}"),
             ),
         },
-        (Claim::Refusal(code), Ending::Refused { code: found, .. }) if code == found => return,
-        (Claim::Error(text), Ending::Error { message }) if message.contains(text.as_str()) => return,
+        (Claim::Ends { key, text }, ending) if ends_so(ending, key, text) => return,
         (claim, ending) => (
             FindingKind::Ending,
             format!("found {}, expected {claim}", describe(ending)),
@@ -154,19 +153,33 @@ fn judge_ending(found: &mut Findings<'_>, evidence: &Evidence) {
     found.add(Checked::Record, kind, &path, message);
 }
 
-/// How a case says that a capture ends.
-enum Claim {
-    State(State),
-    Refusal(RefusalCode),
-    Error(String),
+/// Whether a capture ended in the way that `key` names, with `text` in the report.
+fn ends_so(ending: &Ending, key: &str, text: &str) -> bool {
+    match (key, ending) {
+        ("refusal", Ending::Refused { code, .. }) => code.name() == text,
+        ("error", Ending::Error { message })
+        | ("panic", Ending::Panicked { message })
+        | ("pending", Ending::Pending { message }) => message.contains(text),
+        ("crash", Ending::Crashed { .. })
+        | ("timeout", Ending::TimedOut { .. })
+        | ("memory", Ending::OutOfMemory { .. }) => ending.to_string().contains(text),
+        _ => false,
+    }
 }
 
-impl std::fmt::Display for Claim {
+/// How a case says that a capture ends.
+enum Claim<'a> {
+    State(State),
+    Ends { key: &'static str, text: &'a str },
+}
+
+impl std::fmt::Display for Claim<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Claim::State(state) => write!(f, "a trace that is {state}"),
-            Claim::Refusal(code) => write!(f, "refusal {code}"),
-            Claim::Error(text) => write!(f, "an error with \"{text}\""),
+            Claim::Ends { key: "refusal", text } => write!(f, "refusal {text}"),
+            Claim::Ends { key: "error", text } => write!(f, "an error with \"{text}\""),
+            Claim::Ends { key, text } => write!(f, "a {key} with \"{text}\""),
         }
     }
 }
@@ -174,21 +187,10 @@ impl std::fmt::Display for Claim {
 /// How a capture ended, for messages.
 pub fn describe(ending: &Ending) -> String {
     match ending {
-        Ending::Traced => "a trace".to_owned(),
         Ending::Refused { code, message, .. } => format!("refusal {code} ({message})"),
         Ending::Error { message } => format!("the error \"{message}\""),
-        Ending::Crashed {
-            op: Some(op),
-            message,
-        } => format!("a crash in {op} ({message})"),
-        Ending::Crashed { op: None, message } => format!("a crash ({message})"),
-        Ending::TimedOut {
-            op: Some(op),
-            seconds,
-        } => format!("no end after {seconds} s in {op}"),
-        Ending::TimedOut { op: None, seconds } => format!("no end after {seconds} s"),
-        Ending::Skipped { reason } => format!("a skip ({reason})"),
-        Ending::Invalid { message } => format!("the suite's own fault ({message})"),
+        Ending::OutOfMemory { .. } | Ending::Invalid { .. } => ending.to_string(),
+        other => format!("a {other}"),
     }
 }
 

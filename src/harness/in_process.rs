@@ -6,13 +6,14 @@ use std::time::Instant;
 use indexmap::IndexMap;
 
 use super::expect::conclude;
+use super::flight::{self, Phase};
 use super::seam::{
     wants_values, Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner,
 };
-use crate::capture::{CaptureError, EvaluationKind, Op, Trace, TraceError, ValueId};
+use crate::capture::{CaptureError, Evaluation, EvaluationKind, Op, Trace, TraceError, ValueId};
 use crate::case::data::{ArraySpec, Data, Input, Source, View};
 use crate::case::names::Names;
-use crate::model::{data_of, dtype_name, functions, layers, Inputs, Model, ModelError};
+use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
 use crate::reference::{self, Expected, Policy, Seen, Tensor};
 use crate::scorecard::outcome::{
     ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,
@@ -31,16 +32,17 @@ impl Runner for InProcess {
         let observed = catch_unwind(AssertUnwindSafe(|| observe(cell))).unwrap_or_else(|panic| {
             let message = panic_message(panic.as_ref());
             Observed {
-                evidence: Evidence::ended(Ending::Error { message }),
+                evidence: Evidence::ended(Ending::Panicked { message }),
                 ..Observed::default()
             }
         });
+        flight::enter(Phase::Judging);
         conclude(cell, observed, start.elapsed())
     }
 
     fn mutate(&self, cell: &Cell, bound: usize) -> Result<Mutated, String> {
         let seeded = catch_unwind(AssertUnwindSafe(|| seed_all(cell, bound)));
-        seeded.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())))
+        seeded.unwrap_or_else(|panic| Err(format!("panic: {}", panic_message(panic.as_ref()))))
     }
 }
 
@@ -48,7 +50,7 @@ impl Runner for InProcess {
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().map(str::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("panic: {}", text.unwrap_or_else(|| "no message".to_string()))
+    text.unwrap_or_else(|| "no message".to_string())
 }
 
 fn observe(cell: &Cell) -> Observed {
@@ -56,6 +58,14 @@ fn observe(cell: &Cell) -> Observed {
         evidence: Evidence::ended(ending),
         ..Observed::default()
     };
+    if cell.isolate && !faults_allowed() {
+        let message =
+            "it may end the process that runs it, so it only runs in a worker: run it without `--workers 0`";
+        return ended(Ending::Invalid {
+            message: message.to_owned(),
+        });
+    }
+    flight::enter(Phase::Building);
     let inputs = match Inputs::new(&cell.inputs) {
         Ok(inputs) => inputs,
         Err(error) => return ended(ending(TraceError::Model(error))),
@@ -65,19 +75,26 @@ fn observe(cell: &Cell) -> Observed {
         Ok(()) => ended(end),
         Err(harm) => ended(Ending::error(format!("{end:?}, and then {harm}"))),
     };
-    let mut trace = match capture(cell, |_| Ok(inputs.clone())) {
+    let mut trace = match capture(cell, Phase::Capturing, |_| Ok(inputs.clone())) {
         Ok(trace) => trace,
         Err(error) => return refused(ending(error)),
     };
+    // Only an evaluation that nobody waits for can leave one, and looking costs a tenth of a small cell.
+    let unawaited = |evaluation: &Evaluation| evaluation.function() == "mlx_async_eval";
+    let left = trace.evaluations().iter().any(unawaited);
+    if let Some(message) = left.then(pending_error).flatten() {
+        return ended(Ending::Pending { message });
+    }
     // Some refusals come only when something is computed; asked a second time, MLX would hand out garbage.
     if let Err(error) = trace.evaluate() {
         return refused(Ending::error(format!("evaluating: {}", error.message)));
     }
     // Built and seeded anew, so that only the inputs differ.
-    let comparison = match capture(cell, Inputs::nudged) {
+    let comparison = match capture(cell, Phase::CapturingAgain, Inputs::nudged) {
         Ok(second) => compare_captures(&trace, &second),
         Err(error) => Comparison::without_second(&trace, &with_causes(&error)),
     };
+    flight::enter(Phase::Validating);
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
     evidence.notes = comparison.notes().to_vec();
@@ -104,6 +121,19 @@ fn observe(cell: &Cell) -> Observed {
         values,
         reference,
     }
+}
+
+/// The error that MLX holds back for this thread, if it does: what an evaluation left behind that nobody waited for. The
+/// next thing that the thread evaluates gets it, here an addition that cannot fail by itself.
+fn pending_error() -> Option<String> {
+    let one = mlx_rs::Array::from_int(1);
+    let error = mlx_rs::ops::add(&one, &one).and_then(|two| two.eval()).err()?;
+    Some(
+        ModelError::mlx("", &error)
+            .to_string()
+            .trim_start_matches(": ")
+            .to_string(),
+    )
 }
 
 /// What the outputs must equal, where the case asks for a reference.
@@ -178,10 +208,13 @@ fn reference_output(tensor: &Tensor, policy: Policy) -> ReferenceOutput {
 
 fn capture(
     cell: &Cell,
+    phase: Phase,
     inputs: impl FnOnce(&IndexMap<String, Input>) -> Result<Inputs, ModelError>,
 ) -> Result<Trace, TraceError<ModelError>> {
+    flight::enter(Phase::Building);
     let inputs = inputs(&cell.inputs).map_err(TraceError::Model)?;
     let mut model = Model::build(cell).map_err(TraceError::Model)?;
+    flight::enter(phase);
     model.capture(&inputs)
 }
 
@@ -343,7 +376,11 @@ fn mutant_row(attempt: mutate::Attempt) -> Option<MutantRow> {
 
 /// Seeds every kind of fault in a cell whose trace passes; others have no mutants.
 fn seed_all(cell: &Cell, bound: usize) -> Result<Mutated, String> {
-    let Ok(mut trace) = capture(cell, Inputs::new) else {
+    // What ends the process has no trace to seed faults in.
+    if cell.isolate {
+        return Ok(Mutated::default());
+    }
+    let Ok(mut trace) = capture(cell, Phase::Capturing, Inputs::new) else {
         return Ok(Mutated::default());
     };
     if validate(&trace).state() != State::Passed {

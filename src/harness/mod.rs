@@ -2,13 +2,25 @@
 
 pub mod backend;
 pub mod block;
+mod child;
 pub mod compare;
 pub mod conformance;
 pub mod expect;
 mod findings;
+pub mod flakes;
+pub mod flight;
 pub mod in_process;
 mod judge_outputs;
 mod judge_trace;
+pub mod known;
+pub mod leave;
+mod places;
+pub mod plan;
+pub mod pool;
+pub mod protocol;
+pub mod requires;
 pub mod seam;
+pub mod stream;
 pub mod suite;
 pub mod trials;
+pub mod worker;

@@ -14,6 +14,21 @@ pub trait Runner: Send + Sync {
     /// Runs one cell to its end, whatever the end is: errors and panics of the model are outcomes.
     fn run(&self, cell: &Cell) -> Outcome;
 
+    /// Runs cells one after another, and hands over what each yielded.
+    fn run_all(&self, cells: &[&Cell], each: &dyn Fn(&Cell, Outcome)) {
+        for cell in cells {
+            if self.interrupted() {
+                break;
+            }
+            each(cell, self.run(cell));
+        }
+    }
+
+    /// Whether cells come back without having run to their end, since the run is to stop.
+    fn interrupted(&self) -> bool {
+        false
+    }
+
     /// Seeds every kind of fault in a cell's trace, each at no more than `bound` places.
     ///
     /// # Errors

@@ -1,19 +1,26 @@
 //! The whole run: every cell, its outcomes, the scorecard, the page.
 
+use super::backend::Backend;
 use super::expect::conclude;
+use super::known::{self, Notice};
+use super::requires::Here;
 use super::seam::{Observed, Runner};
+use super::stream::Stream;
 use crate::capability::Capability;
 use crate::case::cell::Cell;
+use crate::case::date::Date;
+use crate::case::load;
+use crate::report::junit::{junit, JunitError};
 use crate::report::{self, page::Page};
 use crate::scorecard::cells::{against_recorded, CellBook};
-use crate::scorecard::changes::Version;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::outcome::{Ending, Evidence, Outcome};
-use crate::scorecard::settle::{self, Mode, SettleError, Settled};
-use crate::scorecard::store::{Store, WriteError, INDEX, OUTCOMES};
+use crate::scorecard::outcomes::{Origin, Outcomes};
+use crate::scorecard::settle::{self, Column, Mode, SettleError, Settled};
+use crate::scorecard::store::{Store, WriteError, INDEX, JUNIT, OUTCOMES};
 use crate::scorecard::totals::Totals;
-use crate::vocabulary::{Device, DeviceKind};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
@@ -22,27 +29,80 @@ use thiserror::Error;
 pub struct Recorder {
     runner: Arc<dyn Runner>,
     recorded: CellBook,
-    device: Device,
+    here: Here,
     outcomes: Mutex<Vec<Outcome>>,
+    stream: Option<Stream>,
 }
 
 impl Recorder {
     /// A recorder that compares with what is recorded for the device.
-    pub fn new(runner: Arc<dyn Runner>, recorded: CellBook, device: Device) -> Self {
+    pub fn new(runner: Arc<dyn Runner>, recorded: CellBook, here: impl Into<Here>) -> Self {
         Self {
             runner,
             recorded,
-            device,
+            here: here.into(),
             outcomes: Mutex::new(Vec::new()),
+            stream: None,
         }
     }
 
-    /// Runs a cell, unless it needs another device, and keeps its outcome.
-    pub fn run(&self, cell: &Cell) -> Outcome {
-        let outcome = match cell.session.device.filter(|needed| *needed != self.device.kind()) {
-            Some(needed) => skipped(cell, needed),
-            None => against_recorded(self.runner.run(cell), &self.recorded, self.device),
-        };
+    /// Also writes each outcome there as it happens.
+    pub fn streaming(self, stream: Stream) -> Self {
+        Self {
+            stream: Some(stream),
+            ..self
+        }
+    }
+
+    /// Runs a cell, unless it needs what is not here, and keeps its outcome; `None` where the run was interrupted first.
+    pub fn run(&self, cell: &Cell) -> Option<Outcome> {
+        if let Some(skipped) = self.skip(cell) {
+            return Some(skipped);
+        }
+        if self.runner.interrupted() {
+            return None;
+        }
+        let outcome = self.runner.run(cell);
+        if self.runner.interrupted() {
+            return None;
+        }
+        Some(self.keep(against_recorded(outcome, &self.recorded, self.here.device)))
+    }
+
+    /// Runs cells one after another, as [`run`](Self::run) does, and tells each outcome.
+    pub fn run_all(&self, cells: &[&Cell], each: &dyn Fn(&Cell, &Outcome)) {
+        let mut fit = Vec::with_capacity(cells.len());
+        for cell in cells {
+            match self.skip(cell) {
+                Some(skipped) => each(cell, &skipped),
+                None => fit.push(*cell),
+            }
+        }
+        self.runner.run_all(&fit, &|cell, outcome| {
+            if !self.runner.interrupted() {
+                each(
+                    cell,
+                    &self.keep(against_recorded(outcome, &self.recorded, self.here.device)),
+                );
+            }
+        });
+    }
+
+    /// What the cell needs and is not here.
+    pub fn lacks(&self, cell: &Cell) -> Option<String> {
+        self.here.lacks(cell)
+    }
+
+    /// Keeps the outcome of a cell that needs what is not here; `None` for one that can run.
+    pub fn skip(&self, cell: &Cell) -> Option<Outcome> {
+        let reason = self.here.lacks(cell)?;
+        Some(self.keep(skipped(cell, reason)))
+    }
+
+    fn keep(&self, outcome: Outcome) -> Outcome {
+        if let Some(stream) = &self.stream {
+            stream.add(&outcome);
+        }
         // A panic elsewhere leaves the list as it was: it is only ever pushed to.
         self.outcomes
             .lock()
@@ -63,8 +123,7 @@ impl Recorder {
     }
 }
 
-fn skipped(cell: &Cell, needed: DeviceKind) -> Outcome {
-    let reason = format!("it needs the device {needed}");
+fn skipped(cell: &Cell, reason: String) -> Outcome {
     let evidence = Evidence::ended(Ending::Skipped { reason });
     conclude(
         cell,
@@ -80,14 +139,14 @@ fn skipped(cell: &Cell, needed: DeviceKind) -> Outcome {
 pub struct Scope<'a> {
     /// The root's files.
     pub store: &'a Store,
-    /// What is committed.
-    pub committed: &'a Version,
     /// The claims.
     pub capabilities: &'a [Capability],
-    /// The device.
-    pub device: Device,
-    /// How many cells the root has.
-    pub cells: usize,
+    /// Where the outcomes come from.
+    pub origin: &'a Origin,
+    /// Where the cells stand in the root, all of them.
+    pub suite: &'a [Cell],
+    /// The day by which known failures expire.
+    pub today: Date,
     /// How many problems its files have: with any, the suite is incomplete.
     pub problems: usize,
     /// Whether committed files may be written.
@@ -97,12 +156,14 @@ pub struct Scope<'a> {
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// What the cells yielded, sorted by id.
+    /// What the cells yielded, sorted by id; those of the first device where there are several.
     pub outcomes: Vec<Outcome>,
     /// How many of each.
     pub totals: Totals,
     /// What became of the scorecard.
     pub settled: Settled,
+    /// Known failures that somebody must see to.
+    pub notices: Vec<Notice>,
     /// Where the page lies, relative to the root.
     pub page: &'static str,
 }
@@ -121,36 +182,73 @@ pub enum EndError {
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Report(#[from] report::ReportError),
+    #[error(transparent)]
+    Junit(#[from] JunitError),
+}
+
+/// Where outcomes of these cells come from.
+pub fn origin(backend: &Backend, cells: &[&Cell]) -> Origin {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for cell in cells {
+        if !files.contains_key(&cell.case.file) {
+            files.insert(cell.case.file.clone(), load::digest(&cell.case.text));
+        }
+    }
+    Origin::new(backend.device, &backend.mlx, files)
 }
 
 /// Ends a run: writes outcomes and page, settles the scorecard.
 pub fn end(scope: &Scope<'_>, outcomes: Vec<Outcome>) -> Result<Ended, EndError> {
-    let mut lines = String::new();
-    for outcome in &outcomes {
-        lines.push_str(&serde_json::to_string(outcome)?);
-        lines.push('\n');
-    }
-    scope.store.write(OUTCOMES, lines.as_bytes())?;
+    let file = Outcomes {
+        origin: scope.origin.clone(),
+        outcomes,
+    };
+    scope.store.write(OUTCOMES, file.write()?.as_bytes())?;
+    scope.store.write(JUNIT, junit(&file.outcomes)?.as_bytes())?;
+    let column = Column {
+        device: file.origin.device,
+        outcomes: file.outcomes,
+    };
+    end_columns(scope, vec![column])
+}
 
+/// Settles the scorecard for several devices at once, and writes the page of the first.
+pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended, EndError> {
+    let lock = scope.store.lock()?;
+    // Read again: another run may have settled since this one began.
+    let committed = scope.store.committed_under(&lock)?;
     let run = settle::Run {
         capabilities: scope.capabilities,
-        device: scope.device,
-        outcomes: &outcomes,
+        columns: &columns,
         // A file that cannot be read has cells that did not run.
-        cells: scope.cells + scope.problems,
+        cells: scope.suite.len() + scope.problems,
         mode: scope.mode,
     };
-    let mut settled = settle::settle(scope.store, scope.committed, run)?;
-    if scope.problems > 0 {
-        settled.exit = Exit::Suite;
-    }
-    let totals = Totals::of(&outcomes, scope.cells);
-    let page = Page::new(scope.capabilities, scope.device, &outcomes, totals, &settled);
+    let mut settled = settle::settle(scope.store, &lock, &committed, run)?;
+    drop(lock);
+    let mut notices = known::expired(scope.suite, scope.today);
+    settled.exit = match settled.exit {
+        _ if scope.problems > 0 => Exit::Suite,
+        // What expired is no evidence any more, whatever else is better.
+        Exit::Clean | Exit::Improvement if !notices.is_empty() => Exit::Evidence,
+        exit => exit,
+    };
+    let (device, outcomes) = match columns.is_empty() {
+        true => (scope.origin.device, Vec::new()),
+        false => {
+            let first = columns.swap_remove(0);
+            (first.device, first.outcomes)
+        }
+    };
+    notices.extend(known::passing(scope.suite, &outcomes));
+    let totals = Totals::of(&outcomes, scope.suite.len());
+    let page = Page::new(scope.capabilities, device, &outcomes, totals, &settled);
     scope.store.write(INDEX, report::render(&page)?.as_bytes())?;
     Ok(Ended {
         outcomes,
         totals,
         settled,
+        notices,
         page: INDEX,
     })
 }

@@ -11,13 +11,26 @@ use std::sync::Arc;
 pub fn trials(cells: &[Cell], problems: &[Problem], recorder: &Arc<Recorder>) -> Vec<Trial> {
     let cells = cells.iter().map(|cell| {
         let (cell, recorder) = (cell.clone(), Arc::clone(recorder));
+        let lacks = recorder.lacks(&cell);
+        let ignored = lacks.is_some();
         Trial::test(cell.id.clone(), move || {
-            let outcome = recorder.run(&cell);
+            // Only where ignored trials are asked for: one that cannot run must not look like a pass.
+            if let Some(reason) = lacks {
+                return Err(Failed::from(format!("cannot run here: {reason}")));
+            }
+            let Some(outcome) = recorder.run(&cell) else {
+                return Err(Failed::from("the run was interrupted"));
+            };
             if outcome.is_red() {
                 return Err(Failed::from(format!("{}\n", block(&cell, &outcome))));
             }
+            // Only kept where it is asked for.
+            if !outcome.output.is_empty() {
+                print!("{}", outcome.output);
+            }
             Ok(())
         })
+        .with_ignored_flag(ignored)
     });
     let mut files: Vec<&str> = problems.iter().map(|problem| problem.file.as_str()).collect();
     files.dedup();

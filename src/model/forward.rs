@@ -19,8 +19,8 @@ use crate::capture::{
 };
 use crate::case::cell::{Cell, Program, Step};
 use crate::case::data::{ArraySpec, Input};
-use crate::case::edit;
 use crate::case::fill::nudged;
+use crate::case::intervention::Intervention;
 use crate::case::names::stands_for;
 use crate::case::schema::{Payloads, Unwrapped};
 use crate::case::value::Value;
@@ -212,12 +212,12 @@ impl<'a> Model<'a> {
             .hide(asked.hide.iter().cloned());
         asked.intervene.iter().fold(session, |session, (label, edit)| {
             let edit = match *edit {
-                edit::Edit::Fill(number) => Edit::With(Box::new(move |result| {
+                Intervention::Fill(number) => Edit::With(Box::new(move |result| {
                     let number = Array::from_f32(number as f32).as_dtype(result.dtype())?;
                     ops::broadcast_to(number, result.shape())
                 })),
-                edit::Edit::Scale(number) => Edit::Scale(number as f32),
-                edit::Edit::Add(number) => Edit::Add(number as f32),
+                Intervention::Scale(number) => Edit::Scale(number as f32),
+                Intervention::Add(number) => Edit::Add(number as f32),
             };
             session.intervene(Selector::Label(label.clone()), edit)
         })
@@ -300,11 +300,10 @@ impl<'a> Model<'a> {
         let arguments: BTreeMap<&'static str, Value> =
             step.arguments.bind(&function.signature).map_err(wrong)?;
         // Operators and methods are recorded as the function they stand for.
-        module_scope(
-            ScopeKind::Function(stands_for(&step.callee).to_owned()),
-            None,
-            || (function.call)(&Bound::new(&step.callee, &arguments, values)),
-        )
+        let name = stands_for(&step.callee).to_string();
+        module_scope(ScopeKind::Function(name), None, || {
+            (function.call)(&Bound::new(&step.callee, &arguments, values))
+        })
     }
 
     /// The table's name of a declared layer.

@@ -6,6 +6,7 @@
 pub(crate) mod arguments;
 mod array;
 mod error;
+mod faults;
 mod forward;
 pub mod functions;
 mod index;
@@ -16,4 +17,5 @@ mod structured;
 
 pub use array::{data_of, dtype_name, to_array};
 pub use error::ModelError;
+pub use faults::{allow_faults, faults_allowed};
 pub use forward::{Inputs, Model};

@@ -8,35 +8,9 @@ use mlx_rs::module::{Module, ModuleParamMut, ModuleParamRef, ModuleParameters};
 use mlx_rs::nested::NestedHashMap;
 use mlx_rs::{ops, Array};
 
-/// Implements `Module` for a program without parameters, by its function.
-macro_rules! program {
-    ($(#[$about:meta])* $name:ident => $forward:expr) => {
-        $(#[$about])*
-        #[derive(Debug)]
-        pub struct $name {
-            /// An array that is no parameter: to a capture, one from outside.
-            outer: Array,
-        }
-
-        impl $name {
-            /// The program; its outer array is 3.
-            pub fn new() -> Self {
-                Self { outer: Array::from_f32(3.0) }
-            }
-        }
-
-        impl Module<&Array> for $name {
-            type Output = Array;
-            type Error = Exception;
-
-            fn forward(&mut self, x: &Array) -> Result<Array, Exception> {
-                let run: fn(&Array, &Array) -> Result<Array, Exception> = $forward;
-                run(x, &self.outer)
-            }
-
-            fn training_mode(&mut self, _mode: bool) {}
-        }
-
+/// Implements `ModuleParameters` for a program without parameters.
+macro_rules! without_parameters {
+    ($name:ty) => {
         impl ModuleParameters for $name {
             fn num_parameters(&self) -> usize {
                 0
@@ -66,6 +40,40 @@ macro_rules! program {
                 None
             }
         }
+    };
+}
+pub(super) use without_parameters;
+
+/// Implements `Module` for a program without parameters, by its function.
+macro_rules! program {
+    ($(#[$about:meta])* $name:ident => $forward:expr) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub struct $name {
+            /// An array that is no parameter: to a capture, one from outside.
+            outer: Array,
+        }
+
+        impl $name {
+            /// The program; its outer array is 3.
+            pub fn new() -> Self {
+                Self { outer: Array::from_f32(3.0) }
+            }
+        }
+
+        impl Module<&Array> for $name {
+            type Output = Array;
+            type Error = Exception;
+
+            fn forward(&mut self, x: &Array) -> Result<Array, Exception> {
+                let run: fn(&Array, &Array) -> Result<Array, Exception> = $forward;
+                run(x, &self.outer)
+            }
+
+            fn training_mode(&mut self, _mode: bool) {}
+        }
+
+        without_parameters!($name);
     };
 }
 

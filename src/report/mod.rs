@@ -1,5 +1,6 @@
 //! What people read after a run: the page, the tables and the totals. Data in, text out.
 
+pub mod junit;
 pub mod page;
 pub mod table;
 pub mod text;

@@ -212,10 +212,8 @@ pub fn ending(ending: &Ending) -> String {
             ..
         } => format!("refused, {code}: {message}; {remedy}"),
         Ending::Error { message } => format!("error: {message}"),
-        Ending::Crashed { message, .. } => format!("crashed: {message}"),
-        Ending::TimedOut { seconds, .. } => format!("no end after {seconds} s"),
         Ending::Skipped { reason } => format!("skipped: {reason}"),
-        Ending::Invalid { message } => format!("the suite's own fault: {message}"),
+        other => other.to_string(),
     }
 }
 

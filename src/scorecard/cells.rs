@@ -4,7 +4,7 @@
 
 use super::card::{BACKEND, SCHEMA};
 use super::lines::{self, ReadError};
-use super::outcome::{Checked, Fate, Outcome, Verdict};
+use super::outcome::{Checked, Ending, Fate, Outcome, Verdict};
 use crate::vocabulary::{Device, State};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -90,9 +90,26 @@ pub fn signature(outcome: &Outcome) -> Vec<String> {
             )
         })
         .collect();
+    if !lines.is_empty() {
+        lines.extend(abnormal(&outcome.evidence.ending));
+    }
     lines.sort();
     lines.dedup();
     lines
+}
+
+/// How a process ended that should not have, and in which op; what operands the op had is left out.
+fn abnormal(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Crashed { .. } | Ending::TimedOut { .. } | Ending::OutOfMemory { .. } => {
+            let text = ending.to_string();
+            let end = text.find(", parents").unwrap_or(text.len());
+            Some(text[..end].to_owned())
+        }
+        Ending::Panicked { .. } => Some("panic".to_owned()),
+        Ending::Pending { .. } => Some("pending".to_owned()),
+        _ => None,
+    }
 }
 
 /// The outcome, with an expected failure that fails otherwise than recorded turned into a changed one.

@@ -16,6 +16,8 @@ pub enum Exit {
     Evidence = 4,
     /// Something is better than recorded: accept it.
     Improvement = 5,
+    /// Ended by Ctrl-C, with what was known until then; what shells make of SIGINT.
+    Interrupted = 130,
 }
 
 impl Exit {

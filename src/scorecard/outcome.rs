@@ -26,6 +26,9 @@ pub struct Outcome {
     pub evidence: Evidence,
     /// How long the cell took, in milliseconds. Never part of the scorecard.
     pub millis: u64,
+    /// The end of what the cell printed, where it is red; differs from run to run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
 }
 
 /// One verdict about one cell.
@@ -163,24 +166,41 @@ pub enum Ending {
         /// What to do instead.
         remedy: String,
     },
-    /// The model or MLX returned an error or panicked.
+    /// The model or MLX returned an error.
     Error {
         /// The error's message.
         message: String,
     },
+    /// The model panicked.
+    Panicked {
+        /// The panic's message.
+        message: String,
+    },
+    /// The forward ended well, but MLX holds an error back, which the thread's next operation would get.
+    Pending {
+        /// MLX's message.
+        message: String,
+    },
     /// The process ended.
     Crashed {
-        /// The op in which it ended, if known.
-        op: Option<String>,
-        /// How it ended: `SIGFPE`, `exit status 255`.
+        /// Where: `in floor_divide (call 3), parents int32 (2, 3), int32 ()`, if known.
+        at: Option<String>,
+        /// How it ended: `SIGFPE`, `exit status 255`, `stack overflow`.
         message: String,
     },
     /// The time was up.
     TimedOut {
-        /// The op in which it hung, if known.
-        op: Option<String>,
+        /// Where it hung, if known.
+        at: Option<String>,
         /// The time allowed, in seconds.
         seconds: u64,
+    },
+    /// The process took more memory than allowed.
+    OutOfMemory {
+        /// Where, if known.
+        at: Option<String>,
+        /// The memory allowed, in MB.
+        megabytes: u64,
     },
     /// Not run, since something it needs is not there.
     Skipped {
@@ -383,10 +403,35 @@ impl std::fmt::Display for Verdict {
 }
 
 impl Outcome {
+    /// Whether another run of the cell yielded the same; times and printed text may differ.
+    pub fn same_as(&self, other: &Outcome) -> bool {
+        let plain = |outcome: &Outcome| Outcome {
+            millis: 0,
+            output: String::new(),
+            ..outcome.clone()
+        };
+        plain(self) == plain(other)
+    }
+
+    /// The command that runs only this cell again.
+    pub fn rerun_command(&self) -> String {
+        rerun_command(&self.cell)
+    }
+
+    /// Whether either verdict is a pass where a failure is expected.
+    pub fn passes_unexpectedly(&self) -> bool {
+        self.record == Verdict::UnexpectedPass || self.value == Some(Verdict::UnexpectedPass)
+    }
+
     /// Whether either verdict is red.
     pub fn is_red(&self) -> bool {
         self.record.is_red() || self.value.is_some_and(Verdict::is_red)
     }
+}
+
+/// The command that runs only the cell of this id.
+pub fn rerun_command(cell: &str) -> String {
+    format!("cargo test --test conformance -- --exact {cell}")
 }
 
 impl Evidence {
@@ -428,7 +473,36 @@ impl ArrayRow {
     }
 }
 
+/// As a report says it, without an article: `crash: SIGFPE in floor_divide (call 3)`.
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let place = |at: &Option<String>| at.as_ref().map(|at| format!(" {at}")).unwrap_or_default();
+        match self {
+            Ending::Traced => f.write_str("trace"),
+            Ending::Refused { code, message, .. } => write!(f, "refusal: {code} ({message})"),
+            Ending::Error { message } => write!(f, "error: \"{message}\""),
+            Ending::Panicked { message } => write!(f, "panic: \"{message}\""),
+            Ending::Pending { message } => write!(f, "pending: MLX holds back \"{message}\""),
+            Ending::Crashed { at, message } => write!(f, "crash: {message}{}", place(at)),
+            Ending::TimedOut { at, seconds } => write!(f, "timeout: no end after {seconds} s{}", place(at)),
+            Ending::OutOfMemory { at, megabytes } => {
+                write!(f, "memory: more than {megabytes} MB{}", place(at))
+            }
+            Ending::Skipped { reason } => write!(f, "skip: {reason}"),
+            Ending::Invalid { message } => write!(f, "the suite's own fault: {message}"),
+        }
+    }
+}
+
 impl Ending {
+    /// Whether whatever ran the cell is fit for another one: no process that ended, no thread with an error pending.
+    pub const fn leaves_nothing_behind(&self) -> bool {
+        matches!(
+            self,
+            Ending::Traced | Ending::Refused { .. } | Ending::Skipped { .. }
+        )
+    }
+
     /// An error's ending.
     pub fn error(error: impl std::fmt::Display) -> Self {
         Ending::Error {

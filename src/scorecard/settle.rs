@@ -5,7 +5,7 @@ use super::cells::CellBook;
 use super::changes::{changes, Change, Direction, Version};
 use super::exit::Exit;
 use super::outcome::{Outcome, Verdict};
-use super::store::{Store, WriteError, Written, CARD, CELLS, PENDING_CARD, PENDING_CELLS};
+use super::store::{Lock, Store, WriteError, Written, CARD, CELLS, PENDING_CARD, PENDING_CELLS};
 use super::verdict;
 use crate::capability::Capability;
 use crate::vocabulary::Device;
@@ -36,14 +36,21 @@ impl Mode {
 pub struct Run<'a> {
     /// The claims.
     pub capabilities: &'a [Capability],
-    /// The device it ran on.
-    pub device: Device,
-    /// What the cells yielded.
-    pub outcomes: &'a [Outcome],
+    /// What the cells yielded, by device.
+    pub columns: &'a [Column],
     /// How many cells there are.
     pub cells: usize,
     /// Whether the files may be written.
     pub mode: Mode,
+}
+
+/// What the cells of one device yielded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The device.
+    pub device: Device,
+    /// The outcomes.
+    pub outcomes: Vec<Outcome>,
 }
 
 /// What became of the scorecard.
@@ -101,18 +108,22 @@ pub enum SettleError {
     Json(#[from] serde_json::Error),
 }
 
-/// Settles a run against what is committed.
-pub fn settle(store: &Store, committed: &Version, run: Run<'_>) -> Result<Settled, SettleError> {
-    let red = run.outcomes.iter().any(Outcome::is_red);
-    let better = run
-        .outcomes
+/// Settles a run against what is committed; the lock keeps others from doing so meanwhile.
+pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> Result<Settled, SettleError> {
+    let outcomes = || run.columns.iter().flat_map(|column| &column.outcomes);
+    let red = outcomes().any(Outcome::is_red);
+    let better = outcomes().any(Outcome::passes_unexpectedly);
+    let invalid = outcomes().filter(|it| is_invalid(it)).count();
+    let fewest = run
+        .columns
         .iter()
-        .any(|it| it.record == Verdict::UnexpectedPass || it.value == Some(Verdict::UnexpectedPass));
-    let invalid = run.outcomes.iter().filter(|it| is_invalid(it)).count();
-    if invalid > 0 || run.outcomes.len() < run.cells {
+        .map(|column| column.outcomes.len())
+        .min()
+        .unwrap_or(0);
+    if invalid > 0 || fewest < run.cells {
         let update = match invalid {
             0 => Update::Partial {
-                ran: run.outcomes.len(),
+                ran: fewest,
                 of: run.cells,
             },
             cells => Update::Invalid { cells },
@@ -134,18 +145,24 @@ pub fn settle(store: &Store, committed: &Version, run: Run<'_>) -> Result<Settle
         });
     }
 
-    let version = Version {
-        card: Scorecard::updated(&committed.card, run.capabilities, run.device, run.outcomes),
-        cells: CellBook::updated(&committed.cells, run.device, run.outcomes),
-    };
-    let over_claims: Vec<(&'static str, String)> = run
-        .capabilities
-        .iter()
-        .map(|capability| (capability, verdict::evidence(capability, run.outcomes.iter())))
-        .filter(|(capability, evidence)| verdict::is_over_claim(capability, evidence))
-        .map(|(capability, evidence)| (capability.id, verdict::shortfall(&evidence)))
-        .collect();
-    let changes = changes(committed, &version, run.device);
+    let mut version = committed.clone();
+    let mut over_claims: Vec<(&'static str, String)> = Vec::new();
+    let mut changed = Vec::new();
+    for Column { device, outcomes } in run.columns {
+        version = Version {
+            card: Scorecard::updated(&version.card, run.capabilities, *device, outcomes),
+            cells: CellBook::updated(&version.cells, *device, outcomes),
+        };
+        for capability in run.capabilities {
+            let evidence = verdict::evidence(capability, outcomes.iter());
+            if verdict::is_over_claim(capability, &evidence) {
+                over_claims.push((capability.id, verdict::shortfall(&evidence)));
+            }
+        }
+        changed.extend(changes(committed, &version, *device));
+    }
+    changed.sort_by(|a, b| (a.direction, &a.what).cmp(&(b.direction, &b.what)));
+    let changes = changed;
     let worse =
         red || !over_claims.is_empty() || changes.iter().any(|it| it.direction == Direction::Regression);
 
@@ -155,7 +172,10 @@ pub fn settle(store: &Store, committed: &Version, run: Run<'_>) -> Result<Settle
         false => (committed.card.write()?, committed.cells.write()?),
     };
     let diff = unified(&[(CARD, &card_before, &card), (CELLS, &cells_before, &cells)]);
-    let new_column = !committed.cells.has_column(run.device);
+    let new_column = !run
+        .columns
+        .iter()
+        .any(|column| committed.cells.has_column(column.device));
     let update = match run.mode {
         Mode::Compare if new_column => Update::NothingToCompare,
         Mode::Compare if diff.is_empty() => Update::Current,
@@ -166,16 +186,12 @@ pub fn settle(store: &Store, committed: &Version, run: Run<'_>) -> Result<Settle
             Update::Pending
         }
         Mode::Write => {
-            let written = [
-                store.write(CARD, card.as_bytes())?,
-                store.write(CELLS, cells.as_bytes())?,
-            ];
+            let written = store.replace(lock, card, cells)?;
             // What waited is older than this run, and worse.
             store.discard_pending()?;
-            if written.contains(&Written::Changed) {
-                Update::Written
-            } else {
-                Update::Current
+            match written {
+                Written::Changed => Update::Written,
+                Written::Unchanged => Update::Current,
             }
         }
     };

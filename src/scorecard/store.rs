@@ -4,6 +4,8 @@ use super::card::Scorecard;
 use super::cells::CellBook;
 use super::changes::Version;
 use super::lines::ReadError;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -25,6 +27,24 @@ pub struct WriteError {
     pub source: io::Error,
 }
 
+/// Held by one run at a time while it settles the scorecard; given back when dropped.
+#[derive(Debug)]
+pub struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The system gives it back with the file in any case.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Both files of a scorecard.
+#[derive(Serialize, Deserialize)]
+struct Swap {
+    card: String,
+    cells: String,
+}
+
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
@@ -44,6 +64,12 @@ pub const PENDING_CARD: &str = "target/assay/scorecard.new.json";
 pub const PENDING_CELLS: &str = "target/assay/cells.new.json";
 /// One outcome a line.
 pub const OUTCOMES: &str = "target/assay/outcomes.jsonl";
+/// The same, as JUnit's XML.
+pub const JUNIT: &str = "target/assay/junit.xml";
+/// Both files of a scorecard on their way; see [`Store::replace`].
+const SWAP: &str = "target/assay/scorecard.swap.json";
+/// Held while a scorecard is settled.
+const LOCK: &str = "target/assay/lock";
 /// The page to open.
 pub const INDEX: &str = "reports/index.html";
 
@@ -65,6 +91,16 @@ impl Store {
 
     /// The committed version; an empty one where nothing is committed yet.
     pub fn committed(&self) -> Result<Version, ReadError> {
+        self.finish_swap();
+        self.version(CARD, CELLS).map(Option::unwrap_or_default)
+    }
+
+    /// The same for whoever holds the lock, and so knows that nobody else is on the way.
+    pub fn committed_under(&self, _held: &Lock) -> Result<Version, ReadError> {
+        if let Some(swap) = self.swap() {
+            // What fails here is tried again by the next command.
+            let _ = self.finish(&swap);
+        }
         self.version(CARD, CELLS).map(Option::unwrap_or_default)
     }
 
@@ -116,30 +152,98 @@ impl Store {
         }
         // The process's id keeps two runs at once from writing into one file.
         let beside = path.with_extension(format!("{}.part", std::process::id()));
-        std::fs::write(&beside, bytes).map_err(failed)?;
-        std::fs::rename(&beside, &path).map_err(|error| {
-            // The rename's failure is what matters; a leftover is only untidy.
+        let placed = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, &path));
+        placed.map_err(|error| {
+            // The failure is what matters; a leftover is only untidy.
             let _ = std::fs::remove_file(&beside);
             failed(error)
         })?;
         Ok(Written::Changed)
     }
 
+    /// Waits until no other run settles the scorecard, and keeps others waiting.
+    pub fn lock(&self) -> Result<Lock, WriteError> {
+        let failed = |source| WriteError {
+            file: LOCK.to_owned(),
+            source,
+        };
+        let file = self.lock_file().map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(Lock(file))
+    }
+
+    fn lock_file(&self) -> io::Result<File> {
+        let path = self.path(LOCK);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        File::options().create(true).append(true).open(path)
+    }
+
+    /// Writes both files of the scorecard; the lock must be held. Each is whole at any moment, and so are both together:
+    /// what is to come lies beside them until both are in place, and whoever reads them finishes what was begun.
+    pub fn replace(&self, _held: &Lock, card: String, cells: String) -> Result<Written, WriteError> {
+        let same =
+            |file, text: &String| std::fs::read(self.path(file)).is_ok_and(|old| old == text.as_bytes());
+        if same(CARD, &card) && same(CELLS, &cells) {
+            return Ok(Written::Unchanged);
+        }
+        let swap = Swap { card, cells };
+        let text = serde_json::to_vec(&swap).map_err(|error| WriteError {
+            file: SWAP.to_owned(),
+            source: error.into(),
+        })?;
+        self.write(SWAP, &text)?;
+        self.finish(&swap)?;
+        Ok(Written::Changed)
+    }
+
+    fn finish(&self, swap: &Swap) -> Result<(), WriteError> {
+        self.write(CARD, swap.card.as_bytes())?;
+        self.write(CELLS, swap.cells.as_bytes())?;
+        self.remove(SWAP)
+    }
+
+    /// Finishes what a run that was killed had begun.
+    fn finish_swap(&self) {
+        if !self.path(SWAP).exists() {
+            return;
+        }
+        // Whoever holds the lock finishes it by itself.
+        let Some(lock) = self
+            .lock_file()
+            .ok()
+            .filter(|file| file.try_lock().is_ok())
+            .map(Lock)
+        else {
+            return;
+        };
+        if let Some(swap) = self.swap() {
+            // What fails here is tried again by the next command.
+            let _ = self.finish(&swap);
+        }
+        drop(lock);
+    }
+
+    fn swap(&self) -> Option<Swap> {
+        let text = std::fs::read(self.path(SWAP)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    fn remove(&self, file: &str) -> Result<(), WriteError> {
+        match std::fs::remove_file(self.path(file)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(WriteError {
+                file: file.to_owned(),
+                source: error,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes the pending version, if there is one.
     pub fn discard_pending(&self) -> Result<(), WriteError> {
-        for file in [PENDING_CARD, PENDING_CELLS] {
-            match std::fs::remove_file(self.path(file)) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => {
-                    return Err(WriteError {
-                        file: file.to_owned(),
-                        source,
-                    })
-                }
-            }
-        }
-        Ok(())
+        self.remove(PENDING_CARD)?;
+        self.remove(PENDING_CELLS)
     }
 }
 
@@ -159,6 +263,33 @@ mod tests {
         assert_eq!(store.write("a/b.json", b"2").expect("written"), Written::Changed);
         let files = std::fs::read_dir(root.path().join("a")).expect("listed").count();
         assert_eq!(files, 1, "no part is left over");
+    }
+
+    #[test]
+    fn a_swap_that_was_cut_short_is_finished_by_the_next_reader() {
+        let root = tempfile::tempdir().expect("a folder for the test");
+        let store = Store::new(root.path());
+        let version = |backend: &str| {
+            let (mut card, mut cells) = (Scorecard::default(), CellBook::default());
+            (card.schema, cells.schema) = (1, 1);
+            (card.backend, cells.backend) = (backend.to_owned(), backend.to_owned());
+            (card.write().expect("spelled"), cells.write().expect("spelled"))
+        };
+        let (card, cells) = version("old");
+        let lock = store.lock().expect("locked");
+        store.replace(&lock, card, cells).expect("written");
+        drop(lock);
+        let (card, cells) = version("new");
+        // Killed after the first of the two files.
+        store.write(CARD, card.as_bytes()).expect("written");
+        let swap = serde_json::to_vec(&Swap { card, cells }).expect("spelled");
+        store.write(SWAP, &swap).expect("written");
+        let read = store.committed().expect("readable");
+        assert_eq!(
+            (read.card.backend.as_str(), read.cells.backend.as_str()),
+            ("new", "new")
+        );
+        assert!(!store.path(SWAP).exists());
     }
 
     #[test]

@@ -164,6 +164,7 @@ mod tests {
                 ..Seen::default()
             },
             millis: 0,
+            output: String::new(),
         }
     }
 

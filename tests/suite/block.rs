@@ -86,8 +86,9 @@ fn the_block_of_a_wrong_record() {
 fn the_block_of_a_crash() {
     let cell = &cells("inputs: {x: {shape: [2]}}\nmodel: gelu\nexpect: {state: passed}\n")[0];
     let outcome = judge(cell, |observed| {
-        let (op, message) = (Some("mlx_floor_divide".to_owned()), "SIGFPE".to_owned());
-        observed.evidence = mlx_assay::scorecard::outcome::Evidence::ended(Ending::Crashed { op, message });
+        let at = Some("in floor_divide (call 3), parents int32 (2, 3), int32 ()".to_owned());
+        let message = "SIGFPE".to_owned();
+        observed.evidence = mlx_assay::scorecard::outcome::Evidence::ended(Ending::Crashed { at, message });
     });
     assert_eq!(outcome.record, Verdict::Crash);
     insta::assert_snapshot!(block(cell, &outcome));
@@ -274,10 +275,10 @@ fn expected_and_observed_make_verdicts() {
 
 #[test]
 fn a_cell_of_another_device_is_skipped_and_never_run() {
-    let cell = &cells("inputs: {x: {shape: [2]}}\nsession: {device: metal}\nmodel: gelu\nexpect: {}\n")[0];
+    let cell = &cells("inputs: {x: {shape: [2]}}\nrequires: {device: metal}\nmodel: gelu\nexpect: {}\n")[0];
     let runner = crate::stand_in::StandIn(|_, _| panic!("the cell ran"));
     let runner = std::sync::Arc::new(runner);
     let device = mlx_assay::vocabulary::Device::LinuxCpu;
     let recorder = mlx_assay::harness::suite::Recorder::new(runner, Default::default(), device);
-    assert_eq!(recorder.run(cell).record, Verdict::Skipped);
+    assert_eq!(recorder.run(cell).map(|it| it.record), Some(Verdict::Skipped));
 }

@@ -5,12 +5,15 @@
 mod block;
 mod cases;
 mod commands;
+mod fuzz;
 mod generate;
 mod grammar;
 mod messages;
 mod names;
 mod page;
 mod reference;
+mod requires;
 mod runs;
 mod scorecard;
 mod stand_in;
+mod verdicts;

@@ -5,6 +5,7 @@ use crate::stand_in::StandIn;
 use mlx_assay::harness::suite::{end, Recorder, Scope};
 use mlx_assay::report::text;
 use mlx_assay::scorecard::outcome::{Ending, EvaluationKind, EvaluationRow};
+use mlx_assay::scorecard::outcomes::Origin;
 use mlx_assay::scorecard::settle::Mode;
 use mlx_assay::scorecard::store::{Store, INDEX};
 use mlx_assay::vocabulary::{Decision, Device, Reason};
@@ -28,10 +29,10 @@ fn the_page() {
     recorder.run(&cells[0]);
     let scope = Scope {
         store: &store,
-        committed: &committed,
         capabilities: NAMES.capabilities,
-        device: Device::LinuxCpu,
-        cells: 1,
+        origin: &Origin::new(Device::LinuxCpu, "", Default::default()),
+        suite: &cells,
+        today: "2026-11-29".parse().expect("a date"),
         problems: 0,
         mode: Mode::Write,
     };

@@ -9,6 +9,7 @@ use mlx_assay::harness::suite::{end, Ended, Recorder, Scope};
 use mlx_assay::report::text;
 use mlx_assay::scorecard::exit::Exit;
 use mlx_assay::scorecard::outcome::Verdict;
+use mlx_assay::scorecard::outcomes::Origin;
 use mlx_assay::scorecard::settle::{Mode, Update};
 use mlx_assay::scorecard::store::{Store, CARD, CELLS, PENDING_CARD};
 use mlx_assay::vocabulary::{Device, State};
@@ -49,10 +50,10 @@ fn run_some(
     }
     let scope = Scope {
         store,
-        committed: &committed,
         capabilities: &claims(),
-        device: Device::LinuxCpu,
-        cells: cells.len(),
+        origin: &Origin::new(Device::LinuxCpu, "", Default::default()),
+        suite: cells,
+        today: "2026-11-29".parse().expect("a date"),
         problems: 0,
         mode,
     };

@@ -1,5 +1,6 @@
 //! Named Rust models: see `model::programs`.
 
+use super::super::faults::Fault;
 use super::super::programs::{
     BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant, PrintMidway,
     ReadItem, ReadMidway, ReadSlice, SaveNumpy, SaveSafetensors,
@@ -10,6 +11,7 @@ use super::table::layers;
 layers! {
     branch_on_item(x; ; ) => program(BranchOnItem::new());
     evaluate_midway(x; ; ) => program(EvaluateMidway::new());
+    fault(x; kind: Text; ) => program(Fault::new(&kind)?);
     inner_literal(x; ; ) => program(InnerLiteral::new());
     load_numpy(x; ; ) => program(LoadNumpy::new());
     norm_evaluated(x; ; ) => program(NormEvaluated::new());

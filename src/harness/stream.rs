@@ -1,0 +1,72 @@
+//! Outcomes as they happen: a line each, in a file of this run's own, for whoever watches and for after a kill.
+
+use crate::scorecard::outcome::Outcome;
+use crate::scorecard::outcomes::{self, Origin};
+use crate::scorecard::store::{Store, WriteError};
+use rustix::process::{test_kill_process, Pid};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// The file of one run; it goes when the run ends and has written its outcomes whole.
+pub struct Stream {
+    store: Store,
+    name: String,
+    file: Mutex<File>,
+}
+
+impl Stream {
+    /// Begins a file beside the others of the root. Fails at once where nothing can be written there, before anything
+    /// runs that would be lost.
+    pub fn begin(store: &Store, origin: &Origin) -> Result<Self, WriteError> {
+        let name = format!("target/assay/running.{}.jsonl", std::process::id());
+        let failed = |source| WriteError {
+            file: name.clone(),
+            source,
+        };
+        let path = store.path(&name);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+            remove_abandoned(folder);
+        }
+        let mut file = File::create(path).map_err(failed)?;
+        let line = origin.line().map_err(|error| failed(error.into()))?;
+        file.write_all(line.as_bytes()).map_err(failed)?;
+        Ok(Self {
+            store: store.clone(),
+            name,
+            file: Mutex::new(file),
+        })
+    }
+
+    /// Writes one more. A disk that fills up during a run is told at its end, when the outcomes are written whole.
+    pub fn add(&self, outcome: &Outcome) {
+        let Ok(line) = outcomes::line(outcome) else {
+            return;
+        };
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = file.write_all(line.as_bytes());
+    }
+}
+
+/// Takes away what killed runs left, now that another begins.
+fn remove_abandoned(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let id = name
+            .strip_prefix("running.")
+            .and_then(|rest| rest.strip_suffix(".jsonl"));
+        let process = id.and_then(|id| id.parse().ok()).and_then(Pid::from_raw);
+        if process.is_some_and(|process| test_kill_process(process).is_err()) {
+            // What cannot be taken away disturbs nobody.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(self.store.path(&self.name));
+    }
+}

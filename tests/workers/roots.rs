@@ -1,0 +1,89 @@
+//! Roots to run in: copies of some of the repository's cases, so that nothing disturbs the checkout.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The repository.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A root with copies of these files or folders below `cases/`.
+pub fn root_with(cases: &[&str]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    for case in cases {
+        copy(
+            &repository().join("cases").join(case),
+            &root.path().join("cases").join(case),
+        );
+    }
+    root
+}
+
+pub fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        for entry in std::fs::read_dir(from).expect("a folder of cases") {
+            let entry = entry.expect("listed");
+            copy(&entry.path(), &to.join(entry.file_name()));
+        }
+    } else {
+        std::fs::create_dir_all(to.parent().expect("a folder")).expect("made");
+        std::fs::copy(from, to).expect("copied");
+    }
+}
+
+/// A root of cases that prove every claim, so that its runs are clean and write the scorecard themselves.
+pub fn whole_root() -> tempfile::TempDir {
+    root_with(&[
+        "capture",
+        "containers",
+        "evaluation",
+        "refusals",
+        "torchlens",
+        "tutorial",
+        "models",
+        "layers/linear.yaml",
+    ])
+}
+
+/// `assay` in a root.
+pub fn command(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.arg("--root").arg(root).args(arguments).env_remove("CI");
+    command
+}
+
+/// What `assay` says and how it ends, in a root.
+pub fn assay(root: &Path, arguments: &[&str]) -> Output {
+    command(root, arguments).output().expect("the binary starts")
+}
+
+pub fn said(output: &Output) -> String {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+pub fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+/// The outcomes of the latest run, without times and printed text.
+pub fn outcomes(root: &Path) -> Vec<mlx_assay::scorecard::outcome::Outcome> {
+    let file = root.join(mlx_assay::scorecard::store::OUTCOMES);
+    let text = std::fs::read_to_string(&file).expect("outcomes");
+    let read = mlx_assay::scorecard::outcomes::Outcomes::read("outcomes", &text).expect("readable");
+    read.outcomes
+}
+
+/// The processes that have `mark` in their environment, where the system tells.
+pub fn marked(mark: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("/proc").expect("a system that lists its processes");
+    let folders = entries.flatten().map(|entry| entry.path());
+    folders
+        .filter(|folder| {
+            // A process that is being waited for has no environment any more.
+            let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
+            String::from_utf8_lossy(&environment).contains(mark)
+        })
+        .collect()
+}
