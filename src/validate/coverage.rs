@@ -1,7 +1,8 @@
 //! Whether the record is whole: every value comes from somewhere, every call reads only what stands before it, and
 //! what is said of a value is what its array is.
 
-use crate::capture::{Call, CallId, Origin, Trace, ValueId};
+use crate::capture::{Call, CallId, Origin, Recorded, Trace, ValueId};
+use mlx_rs::Dtype;
 use mlx_sys::function::Class;
 
 use super::contrast::{kind, Contrast};
@@ -102,7 +103,32 @@ pub(super) fn metadata_of_call(trace: &Trace, call: &Call) -> Option<Detail> {
             return Some(Detail::Metadata { value, contrast });
         }
     }
-    None
+    made_otherwise(trace, call)
+}
+
+/// Where a constructor is said to make another kind of array than it made: from data that nobody recorded, no replay
+/// would show it.
+fn made_otherwise(trace: &Trace, call: &Call) -> Option<Detail> {
+    let &[id] = call.results() else {
+        return None;
+    };
+    if call.function().class != Class::Constructor {
+        return None;
+    }
+    let value = trace.value(id);
+    let (mut shape, mut dtype) = (value.shape().to_vec(), value.dtype());
+    for (parameter, argument) in call.function().parameters.iter().zip(call.arguments()) {
+        match (parameter.name, argument) {
+            ("shape", Recorded::Ints(Some(extents))) => shape = extents.to_vec(),
+            ("dtype", Recorded::Dtype(recorded)) => dtype = Dtype::try_from(*recorded).ok()?,
+            _ => {}
+        }
+    }
+    let (expected, found) = (kind(dtype, &shape), kind(value.dtype(), value.shape()));
+    (expected != found).then_some(Detail::Metadata {
+        value: id,
+        contrast: Contrast::Kind { expected, found },
+    })
 }
 
 fn metadata(trace: &Trace, id: ValueId) -> Option<Contrast> {

@@ -22,6 +22,9 @@ use super::roll_up;
 use super::status::{Partial, Status, Work};
 use super::tolerance::Closeness;
 
+/// How many elements of a result are few.
+const FEW: i32 = 16;
+
 /// Validates a trace on this thread.
 ///
 /// On another thread than the capturing one only the function route is left, since primitives hold their thread's
@@ -137,6 +140,7 @@ impl<'a> Engine<'a> {
     fn run(&mut self) -> Vec<CallDecision> {
         self.replay_all();
         self.step_all();
+        self.meet_apart();
         self.perturb_all();
         (0..self.plans.len()).map(|plan| self.decide(plan)).collect()
     }
@@ -364,6 +368,92 @@ impl<'a> Engine<'a> {
         self.perturbed.clear();
     }
 
+    /// A few elements say little: where operands were exchanged, or a number is another one, a single perturbation may
+    /// give the same (`all_close`, which is not symmetric; what `nan_to_num` puts in the place of a NaN). There each operand
+    /// is perturbed on its own too, in every way, and the routes must meet.
+    fn meet_apart(&mut self) {
+        let mut tasks: Vec<(usize, usize, Candidate)> = Vec::new();
+        for (number, plan) in self.plans.iter().enumerate() {
+            let both = plan.verdict.is_none() && plan.routes.function && plan.routes.graph;
+            let call = self.call(number);
+            let elements = |value: &ValueId| self.trace.value(*value).shape().iter().product::<i32>();
+            let few = call.results().iter().all(|result| elements(result) <= FEW);
+            // Of a lone operand without anything beside it nothing can be mistaken.
+            let says_more = |argument: &Recorded| {
+                !matches!(
+                    argument,
+                    Recorded::Array(_) | Recorded::Arrays(_) | Recorded::Stream(_) | Recorded::Opaque
+                )
+            };
+            let ambiguous = plan.operands.len() > 1 || call.arguments().iter().any(says_more);
+            if both && few && ambiguous {
+                for (place, tried) in plan.operands.iter().enumerate() {
+                    let dtype = self.trace.value(tried.value).dtype();
+                    // Decompositions iterate until they converge, and never do where there is a NaN.
+                    let endless = |candidate: &&Candidate| {
+                        call.function().name.starts_with("mlx_linalg_")
+                            && matches!(candidate, Candidate::Nan | Candidate::Infinity)
+                    };
+                    let candidates = Candidate::all(tried.role, dtype).iter().filter(|it| !endless(it));
+                    tasks.extend(candidates.map(|candidate| (number, place, *candidate)));
+                }
+            }
+        }
+        in_flight(
+            self,
+            &tasks,
+            BATCH / 2,
+            false,
+            |engine, task| engine.build_apart(*task),
+            |engine, task, replays, computed| {
+                let replays = match computed {
+                    true => replays,
+                    false => alone(engine.build_apart(*task)),
+                };
+                if engine.plans[task.0].verdict.is_none() {
+                    let mut replays = replays.into_iter();
+                    if let (Some(function), Some(graph)) = (replays.next(), replays.next()) {
+                        engine.judge_meeting(task.0, &function, &graph);
+                    }
+                }
+            },
+        );
+        self.perturbed.clear();
+    }
+
+    /// Function and graph with one operand perturbed.
+    fn build_apart(&mut self, (plan, place, candidate): (usize, usize, Candidate)) -> Replays {
+        let call = self.call(plan);
+        let (value, role) = {
+            let tried = &self.plans[plan].operands[place];
+            (tried.value, tried.role)
+        };
+        let key = (value, role, bound(self.trace, call, role), candidate, 0);
+        let made = self.make(key).ok().and_then(|()| self.perturbed[&key].clone());
+        let Some(array) = made else {
+            return Replays::new();
+        };
+        self.work.perturbations += 2;
+        // At each place of the value: the graph knows no other.
+        let places: Vec<StandIn> = self.plans[plan]
+            .operands
+            .iter()
+            .filter(|tried| tried.value == value)
+            .map(|tried| StandIn {
+                operand: tried.operand,
+                value,
+                array: array.clone(),
+            })
+            .collect();
+        let mut build = |route| {
+            let substitution = Substitution::Places(&places);
+            replay(self.trace, call, route, &mut self.streams, substitution)
+        };
+        [build(Route::Function), build(Route::Graph)]
+            .into_iter()
+            .collect()
+    }
+
     /// The function with one operand more perturbed each time, then the graph with all of them.
     fn build_steps(&mut self, plan: usize, stand_ins: &[(StandIn, Candidate)]) -> Replays {
         if stand_ins.is_empty() {
@@ -425,18 +515,18 @@ impl<'a> Engine<'a> {
         stand_ins
     }
 
-    fn judge_steps(&mut self, plan: usize, stand_ins: &[(StandIn, Candidate)], mut replays: Replays) {
-        let graph = replays.pop();
-        let (function, graph) = match (replays.last(), &graph) {
-            (Some(Ok(function)), Some(Ok(graph))) => (function, graph),
-            (Some(Err(message)), Some(Ok(_))) | (Some(Ok(_)), Some(Err(message))) => {
+    /// Whether function and graph computed the same; a verdict where they did not.
+    fn judge_meeting(&mut self, plan: usize, function: &Replayed, graph: &Replayed) -> bool {
+        let (function, graph) = match (function, graph) {
+            (Ok(function), Ok(graph)) => (function, graph),
+            (Err(message), Ok(_)) | (Ok(_), Err(message)) => {
                 let (route, message) = ("perturbed", message.clone());
                 self.plans[plan].verdict =
                     Some((Reason::ReplayMismatch, Detail::ReplayFailed { route, message }));
-                return;
+                return false;
             }
             // What cannot be computed there cannot be computed by either.
-            _ => return,
+            (Err(_), Err(_)) => return false,
         };
         let closeness = self.plans[plan].closeness;
         for (result, (graph, function)) in graph.iter().zip(function).enumerate() {
@@ -445,8 +535,18 @@ impl<'a> Engine<'a> {
                 let contrast = Contrast::of(graph, function, difference);
                 self.plans[plan].verdict =
                     Some((Reason::ReplayMismatch, Detail::RoutesPart { result, contrast }));
-                return;
+                return false;
             }
+        }
+        true
+    }
+
+    fn judge_steps(&mut self, plan: usize, stand_ins: &[(StandIn, Candidate)], mut replays: Replays) {
+        let (Some(graph), Some(function)) = (replays.pop(), replays.last()) else {
+            return;
+        };
+        if !self.judge_meeting(plan, function, &graph) {
+            return;
         }
         // Each step against the one before, the first against the record.
         let recorded: Replayed = self

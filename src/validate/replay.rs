@@ -1,6 +1,6 @@
 //! The two routes by which a call is computed again.
 
-use mlx_rs::Array;
+use mlx_rs::{Array, Dtype};
 use mlx_sys::function::{Argument, Returned, Role};
 use mlx_sys::invoke::invoke;
 use mlx_sys::raw::{self, mlx_vector_array};
@@ -169,6 +169,24 @@ fn payload(values: &[Value], value: ValueId) -> Result<&Array, String> {
         .ok_or_else(|| "an operand's payload was not kept".to_string())
 }
 
+/// MLX throws text, and no exception, where gather or scatter get boolean indices, and mlx-c catches exceptions only. No
+/// healthy call has them: its own run would have ended.
+fn boolean_indices(values: &[Value], call: &Call) -> bool {
+    let function = call.function();
+    if !function.name.starts_with("mlx_scatter") && !function.name.starts_with("mlx_gather") {
+        return false;
+    }
+    let indices = function.parameters.iter().zip(call.arguments());
+    indices
+        .filter(|(parameter, _)| parameter.role == Role::Index)
+        .flat_map(|(_, argument)| argument.operands())
+        .any(|value| {
+            values
+                .get(value.index())
+                .is_some_and(|value| value.dtype() == Dtype::Bool)
+        })
+}
+
 /// Lists made for one call, freed after it.
 struct Lists(Vec<mlx_vector_array>);
 
@@ -198,6 +216,9 @@ pub(super) fn by_function(
         Some(array) => Ok(array),
         None => payload(values, value),
     };
+    if boolean_indices(values, call) {
+        return Err("MLX refuses boolean indices here in a way that ends the process".to_string());
+    }
     let mut lists = Lists(Vec::new());
     let mut views = Vec::with_capacity(call.arguments().len());
     for (index, argument) in call.arguments().iter().enumerate() {
