@@ -380,7 +380,9 @@ fn seed_all(cell: &Cell, bound: usize) -> Result<Mutated, String> {
     if cell.isolate {
         return Ok(Mutated::default());
     }
-    let Ok(mut trace) = capture(cell, Phase::Capturing, Inputs::new) else {
+    // Nor has what panics: cells may expect it.
+    let captured = catch_unwind(AssertUnwindSafe(|| capture(cell, Phase::Capturing, Inputs::new)));
+    let Ok(Ok(mut trace)) = captured else {
         return Ok(Mutated::default());
     };
     if validate(&trace).state() != State::Passed {

@@ -120,6 +120,8 @@ fn made_otherwise(trace: &Trace, call: &Call) -> Option<Detail> {
     for (parameter, argument) in call.function().parameters.iter().zip(call.arguments()) {
         match (parameter.name, argument) {
             ("shape", Recorded::Ints(Some(extents))) => shape = extents.to_vec(),
+            // Where the extents themselves are not recorded.
+            ("dim", Recorded::Int(dimensions)) => shape.resize(usize::try_from(*dimensions).ok()?, 1),
             ("dtype", Recorded::Dtype(recorded)) => dtype = Dtype::try_from(*recorded).ok()?,
             _ => {}
         }

@@ -38,6 +38,7 @@ pub fn whole_root() -> tempfile::TempDir {
         "capture",
         "containers",
         "evaluation",
+        "interventions",
         "refusals",
         "torchlens",
         "tutorial",
