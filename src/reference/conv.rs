@@ -40,9 +40,9 @@ pub(super) fn convolved(x: &Floats, weight: &Floats, walk: &Walk) -> Floats {
     let (outputs, depth) = (weight.shape()[0], weight.shape()[axes + 1]);
     let kernel = &weight.shape()[1..=axes];
     let mut shape = vec![x.shape()[0]];
-    for axis in 0..axes {
+    for (axis, width) in kernel.iter().enumerate() {
         let long = (x.shape()[axis + 1] as i64 - 1) * walk.spread[axis] as i64 + 1;
-        let reach = ((kernel[axis] - 1) * walk.dilation[axis] + 1) as i64;
+        let reach = ((width - 1) * walk.dilation[axis] + 1) as i64;
         let room = long + walk.before[axis] + walk.after[axis] - reach;
         shape.push((room / walk.stride[axis] as i64 + 1).max(0) as usize);
     }

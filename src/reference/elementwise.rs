@@ -328,7 +328,7 @@ pub(super) fn erfinv(x: f64) -> f64 {
     match x.abs() {
         _ if x == 0.0 => x,
         it if it < 1.0 => statrs::function::erf::erf_inv(x),
-        it if it == 1.0 => f64::INFINITY.copysign(x),
+        1.0 => f64::INFINITY.copysign(x),
         _ => f64::NAN,
     }
 }

@@ -316,7 +316,7 @@ pub(super) fn rnn(call: &Call<'_>) -> Result1 {
         };
         let mut sum = product(&step, &wxh)? + product(&before, &whh)?;
         if let Some(bias) = &bias {
-            sum = sum + bias;
+            sum += bias;
         }
         states.push(sum.mapv(f64::tanh));
     }
@@ -341,14 +341,14 @@ pub(super) fn gru(call: &Call<'_>) -> Result1 {
         };
         let mut from_x = product(&step, &wx)?;
         if let Some(bias) = &bias {
-            from_x = from_x + bias;
+            from_x += bias;
         }
         let from_h = product(&before, &wh)?;
         let gate = |place: usize| (part(&from_x, place, width) + part(&from_h, place, width)).mapv(sigmoid);
         let (reset, update) = (gate(0), gate(1));
         let mut candidate = part(&from_h, 2, width);
         if let Some(bhn) = &bhn {
-            candidate = candidate + bhn;
+            candidate += bhn;
         }
         let candidate = (part(&from_x, 2, width) + reset * candidate).mapv(f64::tanh);
         states.push(update.mapv(|it| 1.0 - it) * candidate + update * before);
@@ -377,7 +377,7 @@ pub(super) fn lstm(call: &Call<'_>) -> Result1 {
         };
         let mut gates = product(&step, &wx)? + product(&before, &wh)?;
         if let Some(bias) = &bias {
-            gates = gates + bias;
+            gates += bias;
         }
         let gate = |place: usize| part(&gates, place, width);
         let cell = gate(1).mapv(sigmoid) * cell + gate(0).mapv(sigmoid) * gate(2).mapv(f64::tanh);

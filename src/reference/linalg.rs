@@ -24,7 +24,7 @@ fn matrices(call: &Call<'_>, x: &Floats) -> Result<Vec<DMatrix<f64>>, NoReferenc
     };
     let elements: Vec<f64> = x.iter().copied().collect();
     let size = rows * columns;
-    let count = if size == 0 { 0 } else { elements.len() / size };
+    let count = elements.len().checked_div(size).unwrap_or(0);
     Ok((0..count)
         .map(|place| DMatrix::from_row_slice(rows, columns, &elements[place * size..(place + 1) * size]))
         .collect())
