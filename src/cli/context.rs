@@ -110,7 +110,7 @@ pub enum CliError {
     #[error(transparent)]
     Excluded(#[from] ExcludedError),
     /// Nothing has run.
-    #[error("there are no outcomes to count, or they are of another version: run `assay run` first")]
+    #[error("there are no outcomes to count: run `assay run` first")]
     NoOutcomes,
     /// The build had no way to mlx-rs's source.
     #[error("this build knows nothing of mlx-rs's items, so there is nothing to count against; build from a checkout")]

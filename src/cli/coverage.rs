@@ -8,7 +8,7 @@ use crate::coverage::excluded;
 use crate::coverage::surface::ITEMS;
 use crate::coverage::text::{text, Rows};
 use crate::scorecard::exit::Exit;
-use crate::scorecard::outcome::Outcome;
+use crate::scorecard::outcomes::Outcomes;
 use crate::scorecard::store::OUTCOMES;
 use clap::Args;
 
@@ -34,11 +34,7 @@ pub fn coverage(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, Cl
     }
     excluded.check(&operations(), &items)?;
     let written = std::fs::read_to_string(store.path(OUTCOMES)).map_err(|_| CliError::NoOutcomes)?;
-    let outcomes: Vec<Outcome> = written
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<_, _>>()
-        .map_err(|_| CliError::NoOutcomes)?;
+    let outcomes = Outcomes::read(OUTCOMES, &written)?.outcomes;
     let coverage = count(&loaded.cells, &outcomes, &excluded);
     match arguments.format {
         Format::Text => {
