@@ -77,6 +77,14 @@ impl Recorded {
         }
     }
 
+    /// Whether it says something by itself: neither arrays nor the stream, and recorded.
+    pub(crate) fn is_plain(&self) -> bool {
+        !matches!(
+            self,
+            Self::Array(_) | Self::Arrays(_) | Self::Stream(_) | Self::Opaque
+        )
+    }
+
     /// A copy of an argument that holds no arrays and no stream; `None` for those.
     pub(crate) fn plain(argument: &Argument<'_>) -> Option<Self> {
         Some(match *argument {

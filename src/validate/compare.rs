@@ -9,7 +9,7 @@ use std::fmt;
 
 use mlx_rs::Array;
 
-use crate::capture::{Call, CallId, Origin, Recorded, Trace, ValueId};
+use crate::capture::{Call, CallId, Origin, Trace, ValueId};
 use crate::graph::{self, Difference};
 use crate::vocabulary::{Decision, Reason};
 
@@ -167,11 +167,7 @@ impl Walk<'_> {
             for (value, counterpart) in argument.operands().iter().zip(counterpart.operands()) {
                 self.values(*value, *counterpart);
             }
-            let plain = !matches!(
-                argument,
-                Recorded::Array(_) | Recorded::Arrays(_) | Recorded::Stream(_) | Recorded::Opaque
-            );
-            if plain && argument != counterpart {
+            if argument.is_plain() && argument != counterpart {
                 self.comparison.notes.push(format!(
                     "argument {} of call {} {} changed with the inputs",
                     parameter.name,

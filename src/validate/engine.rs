@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use mlx_rs::Array;
+use mlx_rs::{Array, Dtype};
 use mlx_sys::function::{Class, Role};
 use mlx_sys::raw;
 
@@ -372,31 +372,20 @@ impl<'a> Engine<'a> {
     /// give the same (`all_close`, which is not symmetric; what `nan_to_num` puts in the place of a NaN). There each operand
     /// is perturbed on its own too, in every way, and the routes must meet.
     fn meet_apart(&mut self) {
-        let mut tasks: Vec<(usize, usize, Candidate)> = Vec::new();
+        let mut tasks: Vec<(usize, ValueId, Role, Candidate)> = Vec::new();
         for (number, plan) in self.plans.iter().enumerate() {
             let both = plan.verdict.is_none() && plan.routes.function && plan.routes.graph;
             let call = self.call(number);
             let elements = |value: &ValueId| self.trace.value(*value).shape().iter().product::<i32>();
             let few = call.results().iter().all(|result| elements(result) <= FEW);
             // Of a lone operand without anything beside it nothing can be mistaken.
-            let says_more = |argument: &Recorded| {
-                !matches!(
-                    argument,
-                    Recorded::Array(_) | Recorded::Arrays(_) | Recorded::Stream(_) | Recorded::Opaque
-                )
-            };
-            let ambiguous = plan.operands.len() > 1 || call.arguments().iter().any(says_more);
-            if both && few && ambiguous {
-                for (place, tried) in plan.operands.iter().enumerate() {
-                    let dtype = self.trace.value(tried.value).dtype();
-                    // Decompositions iterate until they converge, and never do where there is a NaN.
-                    let endless = |candidate: &&Candidate| {
-                        call.function().name.starts_with("mlx_linalg_")
-                            && matches!(candidate, Candidate::Nan | Candidate::Infinity)
-                    };
-                    let candidates = Candidate::all(tried.role, dtype).iter().filter(|it| !endless(it));
-                    tasks.extend(candidates.map(|candidate| (number, place, *candidate)));
-                }
+            let ambiguous = plan.operands.len() > 1 || call.arguments().iter().any(Recorded::is_plain);
+            if !(both && few && ambiguous) {
+                continue;
+            }
+            for (value, role) in strictest(plan.operands.iter().map(|tried| (tried.value, tried.role))) {
+                let candidates = candidates(call, role, self.trace.value(value).dtype());
+                tasks.extend(candidates.map(|candidate| (number, value, role, candidate)));
             }
         }
         in_flight(
@@ -421,13 +410,9 @@ impl<'a> Engine<'a> {
         self.perturbed.clear();
     }
 
-    /// Function and graph with one operand perturbed.
-    fn build_apart(&mut self, (plan, place, candidate): (usize, usize, Candidate)) -> Replays {
+    /// Function and graph with one value perturbed.
+    fn build_apart(&mut self, (plan, value, role, candidate): (usize, ValueId, Role, Candidate)) -> Replays {
         let call = self.call(plan);
-        let (value, role) = {
-            let tried = &self.plans[plan].operands[place];
-            (tried.value, tried.role)
-        };
         let key = (value, role, bound(self.trace, call, role), candidate, 0);
         let made = self.make(key).ok().and_then(|()| self.perturbed[&key].clone());
         let Some(array) = made else {
@@ -476,15 +461,8 @@ impl<'a> Engine<'a> {
     /// What stands in at each place that can be perturbed; the same at each place of one value.
     fn stand_ins(&mut self, plan: usize) -> Vec<(StandIn, Candidate)> {
         let call = self.call(plan);
-        let mut roles: Vec<(ValueId, Role)> = Vec::new();
-        for tried in &self.plans[plan].operands {
-            match roles.iter_mut().find(|(value, _)| *value == tried.value) {
-                // What is read in two roles is perturbed in the one that allows less.
-                Some((_, role)) if *role == Role::Value => *role = tried.role,
-                Some(_) => {}
-                None => roles.push((tried.value, tried.role)),
-            }
-        }
+        let operands = &self.plans[plan].operands;
+        let roles = strictest(operands.iter().map(|tried| (tried.value, tried.role)));
         let places: Vec<(Operand, ValueId)> = self.plans[plan]
             .operands
             .iter()
@@ -496,7 +474,7 @@ impl<'a> Engine<'a> {
                 continue;
             };
             let role = roles[salt].1;
-            let Some(&candidate) = Candidate::all(role, self.trace.value(value).dtype()).first() else {
+            let Some(candidate) = candidates(call, role, self.trace.value(value).dtype()).next() else {
                 continue;
             };
             let key = (value, role, bound(self.trace, call, role), candidate, salt);
@@ -589,8 +567,8 @@ impl<'a> Engine<'a> {
                 };
                 for (place, tried) in plan.operands.iter().enumerate() {
                     let dtype = self.trace.value(tried.value).dtype();
-                    let next = Candidate::all(tried.role, dtype).get(round);
-                    if let (None, Some(&candidate)) = (tried.proof, next) {
+                    let next = candidates(self.call(number), tried.role, dtype).nth(round);
+                    if let (None, Some(candidate)) = (tried.proof, next) {
                         jobs.push(Job {
                             plan: number,
                             route,
@@ -882,6 +860,37 @@ fn evaluated_inside(trace: &Trace) -> HashMap<CallId, &'static str> {
             call.is_some_and(|call| call.function().class == Class::Application)
         })
         .collect()
+}
+
+/// The candidates for an operand of a call, the most telling first.
+///
+/// A decomposition fails where a matrix is singular, and never ends on a NaN. MLX notices the failure on its stream's
+/// thread: it then gives the error to whatever is evaluated next, and after a few of them waits for ever. So matrices
+/// there get only what leaves a regular one regular.
+pub(super) fn candidates(call: &Call, role: Role, dtype: Dtype) -> impl Iterator<Item = Candidate> {
+    let name = call.function().name;
+    let delicate = name.starts_with("mlx_linalg_") && !name.starts_with("mlx_linalg_norm");
+    let regular = |candidate: &Candidate| {
+        matches!(
+            candidate,
+            Candidate::Noise | Candidate::Shift | Candidate::Reversal
+        )
+    };
+    let all = Candidate::all(role, dtype).iter().copied();
+    all.filter(move |candidate| !delicate || regular(candidate))
+}
+
+/// Each value once, in the order of its first place. What is read in two roles is perturbed in the one that allows less.
+pub(super) fn strictest(read: impl Iterator<Item = (ValueId, Role)>) -> Vec<(ValueId, Role)> {
+    let mut roles: Vec<(ValueId, Role)> = Vec::new();
+    for (value, role) in read {
+        match roles.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, known)) if *known == Role::Value => *known = role,
+            Some(_) => {}
+            None => roles.push((value, role)),
+        }
+    }
+    roles
 }
 
 /// What bounds the indices of an operand: the smallest extent of the call's first operand, which they point into.

@@ -5,8 +5,7 @@
 use crate::capture::Trace;
 use crate::graph;
 
-use super::candidate::Candidate;
-use super::engine::{bound, operands};
+use super::engine::{bound, candidates, operands};
 use super::flight::BATCH;
 use super::replay::{has_function_route, replay, Route, StandIn, Streams, Substitution};
 
@@ -61,7 +60,7 @@ impl<'a> Floor<'a> {
                 let Some(payload) = trace.value(value).payload() else {
                     continue;
                 };
-                let Some(candidate) = Candidate::all(role, payload.dtype()).first() else {
+                let Some(candidate) = candidates(call, role, payload.dtype()).next() else {
                     continue;
                 };
                 let made = candidate.apply(role, bound(trace, call, role), payload);

@@ -6,12 +6,11 @@
 //! true, if both agree bit for bit under all candidates, one at a time and together.
 
 use mlx_rs::Array;
-use mlx_sys::function::Role;
 
 use crate::capture::{Call, Origin, Trace, Value, ValueId};
 use crate::graph::{self, ArrayId};
 use crate::validate::candidate::Candidate;
-use crate::validate::engine::{bound, operands};
+use crate::validate::engine::{bound, candidates, operands, strictest};
 use crate::validate::replay::{by_function, has_function_route, Streams, Substitution};
 
 use super::saved::Saved;
@@ -91,17 +90,8 @@ fn same_function(trace: &Trace, original: &Call, changed: &Call) -> Option<usize
     if !has_function_route(original) || !has_function_route(changed) {
         return None;
     }
-    let mut read: Vec<(ValueId, Role)> = Vec::new();
-    for call in [original, changed] {
-        for (_, value, role, _) in operands(call) {
-            match read.iter_mut().find(|(known, _)| *known == value) {
-                // What is read in two roles is perturbed in the one that allows less.
-                Some((_, known)) if *known == Role::Value => *known = role,
-                Some(_) => {}
-                None => read.push((value, role)),
-            }
-        }
-    }
+    let both = [original, changed].into_iter().flat_map(operands);
+    let read = strictest(both.map(|(_, value, role, _)| (value, role)));
     let made = |value: ValueId, role, candidate: Candidate, salt| -> Option<(ValueId, Array)> {
         let payload = trace.value(value).payload()?;
         let array = candidate
@@ -111,14 +101,14 @@ fn same_function(trace: &Trace, original: &Call, changed: &Call) -> Option<usize
     };
     let mut inputs: Vec<Vec<(ValueId, Array)>> = vec![Vec::new()];
     for &(value, role) in &read {
-        for candidate in Candidate::all(role, trace.value(value).dtype()) {
-            inputs.extend(made(value, role, *candidate, 0).map(|one| vec![one]));
+        for candidate in candidates(original, role, trace.value(value).dtype()) {
+            inputs.extend(made(value, role, candidate, 0).map(|one| vec![one]));
         }
     }
     for round in 0..TOGETHER {
         let all = read.iter().enumerate().filter_map(|(place, &(value, role))| {
-            let candidates = Candidate::all(role, trace.value(value).dtype());
-            made(value, role, *candidates.first()?, 1 + place + round * read.len())
+            let candidate = candidates(original, role, trace.value(value).dtype()).next()?;
+            made(value, role, candidate, 1 + place + round * read.len())
         });
         inputs.push(all.collect());
     }
