@@ -6,7 +6,6 @@ use mlx_assay::case::check;
 use mlx_assay::scorecard::outcome::Fate;
 
 #[test]
-#[ignore = "a mutant that a run seeds may be among those left out in another process; run it by hand"]
 fn what_a_run_seeds_is_among_what_mutate_tries_with_the_same_fate_and_nothing_survives() {
     let backend = mlx_assay::under_test::backend();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

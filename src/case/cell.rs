@@ -39,6 +39,16 @@ pub struct Cell {
     pub expected_fail: Vec<Located<ExpectedFail>>,
 }
 
+impl Cell {
+    /// Whether the outputs' elements are expected to be something.
+    pub fn expects_values(&self) -> bool {
+        self.expect.iter().any(|it| {
+            let mut outputs = it.item.outputs.iter().flatten();
+            it.item.reference || outputs.any(|output| output.values.is_some())
+        })
+    }
+}
+
 /// What all cells of a case share.
 #[derive(Clone, Debug)]
 pub struct CaseInfo {

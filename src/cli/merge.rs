@@ -3,13 +3,12 @@
 use super::context::{CliError, Context};
 use super::summary::print_ended;
 use crate::case::cell::Cell;
-use crate::case::date::Date;
 use crate::harness::suite::{self, Scope};
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::merge::merge as join;
 use crate::scorecard::outcomes::Outcomes;
-use crate::scorecard::settle::{Column, Mode};
+use crate::scorecard::settle::Column;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -55,15 +54,7 @@ pub fn merge_parts(context: &Context<'_>, parts: Vec<(String, Outcomes)>) -> Res
         (origin.device, origin.mlx) = (device, mlx);
     }
     let joined = join(&origin, parts)?;
-    let scope = Scope {
-        store: &store,
-        capabilities: context.backend.names.capabilities,
-        origin: &origin,
-        suite: &loaded.cells,
-        today: Date::today(),
-        problems: loaded.problems.len(),
-        mode: Mode::from_environment(),
-    };
+    let scope = Scope::of(context.backend, &store, &origin, &loaded);
     let mut columns: Vec<Column> = joined
         .into_iter()
         .map(|(device, outcomes)| Column { device, outcomes })

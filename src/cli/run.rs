@@ -6,7 +6,6 @@ use super::output::say;
 use super::progress::Progress;
 use super::summary::{answer, pace, print_ended};
 use crate::case::cell::Cell;
-use crate::case::date::Date;
 use crate::harness::block::block;
 use crate::harness::flakes::flakes;
 use crate::harness::plan::{shard, shuffled, Chunks, Shard};
@@ -17,7 +16,6 @@ use crate::report::text::counted;
 use crate::scorecard::cells::CellBook;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
-use crate::scorecard::settle::Mode;
 use clap::Args;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,15 +66,7 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
     if arguments.format == Format::Text {
         eprint!("{}", pace(&first, ran, rounds.workers));
     }
-    let scope = Scope {
-        store: &store,
-        capabilities: context.backend.names.capabilities,
-        origin: &origin,
-        suite: &loaded.cells,
-        today: Date::today(),
-        problems: loaded.problems.len(),
-        mode: Mode::from_environment(),
-    };
+    let scope = Scope::of(context.backend, &store, &origin, &loaded);
     print_problems(&loaded);
     if flaky > 0 {
         let cells = counted(flaky, "cell");

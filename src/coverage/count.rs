@@ -99,16 +99,8 @@ pub fn count(cells: &[Cell], outcomes: &[Outcome], excluded: &Excluded) -> Cover
         let Some(cell) = by_id.get(outcome.cell.as_str()) else {
             continue;
         };
-        let held = matches!(outcome.value, Some(Verdict::Pass | Verdict::ExpectedFail))
-            && cell.expect.iter().any(|it| {
-                it.item.reference
-                    || it
-                        .item
-                        .outputs
-                        .iter()
-                        .flatten()
-                        .any(|output| output.values.is_some())
-            });
+        let held =
+            matches!(outcome.value, Some(Verdict::Pass | Verdict::ExpectedFail)) && cell.expects_values();
         count_operations(outcome, held, &mut mlx_c);
         let seen = Seen::of(outcome);
         for item in items_of(cell) {

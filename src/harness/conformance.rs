@@ -8,11 +8,10 @@ use super::suite::{self, EndError, Ended, Recorder, Scope};
 use super::trials::{trials, unmatched_exact};
 use crate::case::cell::Cell;
 use crate::case::check::{self, Suite};
-use crate::case::date::Date;
 use crate::case::error::nearest;
 use crate::case::load::{find_root, FindError};
 use crate::report::text;
-use crate::scorecard::settle::{Mode, Update};
+use crate::scorecard::settle::Update;
 use crate::scorecard::store::Store;
 use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 use std::path::Path;
@@ -124,15 +123,8 @@ fn end(
         return Ok(conclusion.exit_code());
     }
     let cells: Vec<&Cell> = loaded.cells.iter().collect();
-    let scope = Scope {
-        store,
-        capabilities: backend.names.capabilities,
-        origin: &suite::origin(backend, &cells),
-        suite: &loaded.cells,
-        today: Date::today(),
-        problems: loaded.problems.len(),
-        mode: Mode::from_environment(),
-    };
+    let origin = suite::origin(backend, &cells);
+    let scope = Scope::of(backend, store, &origin, loaded);
     let ended = suite::end(&scope, outcomes)?;
     eprint!("{}", text::summary(&ended.totals, &ended.settled, ended.page));
     ended.notices.iter().for_each(|notice| eprintln!("{notice}"));

@@ -7,9 +7,7 @@ use indexmap::IndexMap;
 
 use super::expect::conclude;
 use super::flight::{self, Phase};
-use super::seam::{
-    wants_values, Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner,
-};
+use super::seam::{Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner};
 use crate::capture::{CaptureError, Evaluation, EvaluationKind, Op, Trace, TraceError, ValueId};
 use crate::case::data::{ArraySpec, Data, Input, Source, View};
 use crate::case::names::Names;
@@ -98,7 +96,7 @@ fn observe(cell: &Cell) -> Observed {
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
     evidence.notes = comparison.notes().to_vec();
-    let values = match wants_values(cell) {
+    let values = match cell.expects_values() {
         true => match output_values(&trace) {
             Ok(values) => values,
             Err(message) => return ended(Ending::Invalid { message }),

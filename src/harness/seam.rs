@@ -71,7 +71,7 @@ pub struct Observed {
     /// What goes into the outcome.
     pub evidence: Evidence,
     /// The outputs' elements in row-major order, as many as `evidence.outputs`; only needed where
-    /// [`wants_values`] says so.
+    /// [`Cell::expects_values`] says so.
     pub values: Vec<Data>,
     /// What the outputs must equal, computed without MLX.
     pub reference: Reference,
@@ -116,17 +116,4 @@ pub struct ReferenceOutput {
     pub data: Data,
     /// How found elements are compared with them.
     pub policy: Policy,
-}
-
-/// Whether judging the cell needs the outputs' elements.
-pub fn wants_values(cell: &Cell) -> bool {
-    cell.expect.iter().any(|it| {
-        it.item.reference
-            || it
-                .item
-                .outputs
-                .iter()
-                .flatten()
-                .any(|output| output.values.is_some())
-    })
 }

@@ -8,6 +8,7 @@ use super::seam::{Observed, Runner};
 use super::stream::Stream;
 use crate::capability::Capability;
 use crate::case::cell::Cell;
+use crate::case::check::Suite;
 use crate::case::date::Date;
 use crate::case::load;
 use crate::report::junit::{junit, JunitError};
@@ -151,6 +152,21 @@ pub struct Scope<'a> {
     pub problems: usize,
     /// Whether committed files may be written.
     pub mode: Mode,
+}
+
+impl<'a> Scope<'a> {
+    /// A run of this backend's suite, today and under this process's environment.
+    pub fn of(backend: &'a Backend, store: &'a Store, origin: &'a Origin, loaded: &'a Suite) -> Self {
+        Self {
+            store,
+            capabilities: backend.names.capabilities,
+            origin,
+            suite: &loaded.cells,
+            today: Date::today(),
+            problems: loaded.problems.len(),
+            mode: Mode::from_environment(),
+        }
+    }
 }
 
 /// How a run ended.

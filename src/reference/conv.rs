@@ -3,11 +3,11 @@
 use super::call::Call;
 use super::error::NoReference;
 use super::promote::{fractional, promoted};
-use super::tensor::Tensor;
+use super::tensor::{Floats, Tensor};
+use crate::vocabulary::DType;
 use ndarray::{ArrayD, IxDyn};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
-type Floats = ArrayD<f64>;
 
 /// How the kernel goes over the input; one number for each axis of space.
 pub(super) struct Walk {
@@ -80,8 +80,13 @@ pub(super) fn convolved(x: &Floats, weight: &Floats, walk: &Walk) -> Floats {
     })
 }
 
-fn made(call: &Call<'_>, walk: impl Fn(usize, &[usize]) -> Walk) -> Result1 {
-    let (x, weight) = (call.array("x")?, call.array("weight")?);
+/// Input and weight convolved, and the element type that comes of it.
+fn made(
+    call: &Call<'_>,
+    x: Tensor,
+    weight: Tensor,
+    walk: impl Fn(usize, &[usize]) -> Walk,
+) -> Result<(DType, Floats), NoReference> {
     let dtype = fractional(promoted(x.dtype, weight.dtype));
     let (x, weight) = (x.to_floats()?, weight.to_floats()?);
     let axes = x
@@ -89,7 +94,13 @@ fn made(call: &Call<'_>, walk: impl Fn(usize, &[usize]) -> Walk) -> Result1 {
         .checked_sub(2)
         .ok_or_else(|| call.not_covered("fewer than two axes"))?;
     let walk = walk(axes, &weight.shape()[1..=axes]);
-    Ok(vec![Tensor::floats(dtype, convolved(&x, &weight, &walk))])
+    Ok((dtype, convolved(&x, &weight, &walk)))
+}
+
+/// A convolution of two operands.
+fn of_operands(call: &Call<'_>, walk: impl Fn(usize, &[usize]) -> Walk) -> Result1 {
+    let (dtype, y) = made(call, call.array("x")?, call.array("weight")?, walk)?;
+    Ok(vec![Tensor::floats(dtype, y)])
 }
 
 /// The walk of a plain convolution.
@@ -107,11 +118,11 @@ pub(super) fn plain_walk(call: &Call<'_>, axes: usize) -> Walk {
 }
 
 pub(super) fn plain(call: &Call<'_>) -> Result1 {
-    made(call, |axes, _| plain_walk(call, axes))
+    of_operands(call, |axes, _| plain_walk(call, axes))
 }
 
 pub(super) fn general(call: &Call<'_>) -> Result1 {
-    made(call, |axes, _| {
+    of_operands(call, |axes, _| {
         let padding = each(call, "padding", axes, 0);
         Walk {
             stride: sizes(each(call, "strides", axes, 1)),
@@ -149,23 +160,20 @@ pub(super) fn transposed_walk(call: &Call<'_>, axes: usize, kernel: &[usize]) ->
 }
 
 pub(super) fn transposed(call: &Call<'_>) -> Result1 {
-    made(call, |axes, kernel| transposed_walk(call, axes, kernel))
+    of_operands(call, |axes, kernel| transposed_walk(call, axes, kernel))
 }
 
 /// A layer of convolution, with a bias if it was built with one.
 pub(super) fn layer(call: &Call<'_>, transposed: bool) -> Result1 {
-    let (x, weight) = (call.array("x")?, call.parameter("weight")?);
-    let dtype = fractional(promoted(x.dtype, weight.dtype));
-    let (x, weight) = (x.to_floats()?, weight.to_floats()?);
-    let axes = x
-        .ndim()
-        .checked_sub(2)
-        .ok_or_else(|| call.not_covered("fewer than two axes"))?;
-    let walk = match transposed {
-        true => transposed_walk(call, axes, &weight.shape()[1..=axes]),
-        false => plain_walk(call, axes),
-    };
-    let mut y = convolved(&x, &weight, &walk);
+    let (dtype, mut y) = made(
+        call,
+        call.array("x")?,
+        call.parameter("weight")?,
+        |axes, kernel| match transposed {
+            true => transposed_walk(call, axes, kernel),
+            false => plain_walk(call, axes),
+        },
+    )?;
     if let Some(bias) = call.maybe_parameter("bias")? {
         y = y + bias.to_floats()?;
     }

@@ -5,11 +5,10 @@ use super::error::NoReference;
 use super::product::multiplied;
 use super::promote::{fractional, promoted};
 use super::reduce::{folded, mean, variance};
-use super::tensor::Tensor;
-use ndarray::{ArrayD, Axis, IxDyn};
+use super::tensor::{Floats, Tensor};
+use ndarray::{Axis, IxDyn};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
-type Floats = ArrayD<f64>;
 
 fn number(call: &Call<'_>, name: &str, default: f64) -> f64 {
     // Settings are single-precision numbers in mlx-rs.

@@ -3,22 +3,17 @@
 use super::call::{Call, Relation};
 use super::error::NoReference;
 use super::fused::{over_root_mean_square, standardized};
-use super::product::multiplied;
+use super::product::{multiplied, transposed};
 use super::promote::{fractional, promoted};
 use super::reduce::{folded, mean, variance};
-use super::tensor::{each_kind, Tensor};
+use super::tensor::{each_kind, Floats, Tensor};
 use crate::vocabulary::{DType, Kind};
 use ndarray::{ArrayD, Axis, Dimension, IxDyn, Slice};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
-type Floats = ArrayD<f64>;
 
 fn number(call: &Call<'_>, name: &str, default: f64) -> f64 {
     call.float(name).map_or(default, |it| f64::from(it as f32))
-}
-
-fn transposed(x: &Floats) -> Floats {
-    x.t().as_standard_layout().into_owned()
 }
 
 fn parameter(call: &Call<'_>, address: &str) -> Result<Floats, NoReference> {

@@ -4,10 +4,10 @@
 
 use super::call::{Call, Relation};
 use super::error::NoReference;
-use super::product::multiplied;
+use super::product::{multiplied, transposed};
 use super::promote::{fractional, promoted};
 use super::reduce::folded;
-use super::tensor::Tensor;
+use super::tensor::{Floats, Tensor};
 use crate::vocabulary::DType;
 use nalgebra::DMatrix;
 use ndarray::{ArrayD, Axis, Dimension, IxDyn};
@@ -15,7 +15,6 @@ use num_complex::Complex64;
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
 type Relations = Result<Vec<Relation>, NoReference>;
-type Floats = ArrayD<f64>;
 
 /// The matrices of the last two axes, in order.
 fn matrices(call: &Call<'_>, x: &Floats) -> Result<Vec<DMatrix<f64>>, NoReference> {
@@ -236,15 +235,6 @@ fn singular_norm(
 
 fn matmul(a: &Floats, b: &Floats) -> Result<Floats, NoReference> {
     multiplied(a, b).ok_or(NoReference::Program)
-}
-
-fn transposed(x: &Floats) -> Floats {
-    let mut order: Vec<usize> = (0..x.ndim()).collect();
-    order.swap(x.ndim() - 2, x.ndim() - 1);
-    x.view()
-        .permuted_axes(IxDyn(&order))
-        .as_standard_layout()
-        .into_owned()
 }
 
 fn identity_like(x: &Floats) -> Floats {

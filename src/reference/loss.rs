@@ -5,12 +5,11 @@ use super::call::{broadcast, Call};
 use super::error::NoReference;
 use super::promote::{fractional, promoted};
 use super::reduce::{folded, logsumexp, mean};
-use super::tensor::Tensor;
+use super::tensor::{Floats, Tensor};
 use crate::vocabulary::DType;
 use ndarray::{ArrayD, Axis, Zip};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
-type Floats = ArrayD<f64>;
 
 /// The loss of each element, or of each row, reduced as the case asks: by `default`, if it does not.
 fn reduced(call: &Call<'_>, dtype: DType, losses: Floats, default: &str) -> Result1 {

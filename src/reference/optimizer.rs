@@ -3,11 +3,9 @@
 use super::call::Call;
 use super::error::NoReference;
 use super::promote::{fractional, promoted};
-use super::tensor::Tensor;
-use ndarray::ArrayD;
+use super::tensor::{Floats, Tensor};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
-type Floats = ArrayD<f64>;
 
 /// Settings are single-precision numbers in mlx-rs.
 fn number(call: &Call<'_>, name: &str, default: f64) -> f64 {

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::error::NoReference;
 use super::promote::{fractional, promoted};
-use super::tensor::Tensor;
+use super::tensor::{Floats, Tensor};
 use crate::vocabulary::{DType, Kind};
 use ndarray::{ArrayD, IxDyn, LinalgScalar};
 
@@ -25,6 +25,16 @@ fn in_common_type(
         Kind::Complex => Tensor::complexes(complex(&a.to_complexes(), &b.to_complexes()).ok_or_else(shapes)?),
         _ => Tensor::floats(dtype, real(&a.to_floats()?, &b.to_floats()?).ok_or_else(shapes)?),
     })
+}
+
+/// The last two axes exchanged, and the elements laid out anew.
+pub(super) fn transposed(x: &Floats) -> Floats {
+    let mut order: Vec<usize> = (0..x.ndim()).collect();
+    order.swap(x.ndim() - 2, x.ndim() - 1);
+    x.view()
+        .permuted_axes(IxDyn(&order))
+        .as_standard_layout()
+        .into_owned()
 }
 
 /// Rows times columns over the last two axes; leading axes broadcast, vectors are rows and columns.

@@ -2,16 +2,15 @@
 
 use super::call::{Call, Relation};
 use super::error::NoReference;
-use super::product::multiplied;
+use super::product::{multiplied, transposed};
 use super::promote::{fractional, promoted};
 use super::shape::dtype;
-use super::tensor::Tensor;
+use super::tensor::{Floats, Tensor};
 use crate::vocabulary::DType;
 use ndarray::{ArrayD, Axis, IxDyn};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
 type Relations = Result<Vec<Relation>, NoReference>;
-type Floats = ArrayD<f64>;
 
 /// The numbers of so many bits that lie one behind another in words of 32, lowest bits first.
 fn unpacked(words: &ArrayD<i64>, bits: usize) -> Result<ArrayD<i64>, NoReference> {
@@ -74,15 +73,6 @@ fn weights(call: &Call<'_>) -> Result<(Floats, DType), NoReference> {
 pub(super) fn dequantize(call: &Call<'_>) -> Result1 {
     let (w, dtype) = weights(call)?;
     Ok(vec![Tensor::floats(dtype, w)])
-}
-
-fn transposed(x: &Floats) -> Floats {
-    let mut order: Vec<usize> = (0..x.ndim()).collect();
-    order.swap(x.ndim() - 2, x.ndim() - 1);
-    x.view()
-        .permuted_axes(IxDyn(&order))
-        .as_standard_layout()
-        .into_owned()
 }
 
 pub(super) fn quantized_matmul(call: &Call<'_>) -> Result1 {

@@ -7,6 +7,9 @@ use crate::vocabulary::{DType, Kind};
 use ndarray::{ArrayD, IxDyn};
 use num_complex::Complex64;
 
+/// Elements as 64-bit floats.
+pub(super) type Floats = ndarray::ArrayD<f64>;
+
 /// An array: its element type, and its elements in the widest type of their kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {

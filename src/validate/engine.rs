@@ -621,7 +621,14 @@ impl<'a> Engine<'a> {
         let trace = self.trace;
         let call = self.call(job.plan);
         let Some((place, candidate)) = job.perturbed else {
-            return replay(trace, call, job.route, &mut self.streams, Substitution::None).map(Some);
+            return replay(
+                trace,
+                call,
+                job.route,
+                &mut self.streams,
+                Substitution::Places(&[]),
+            )
+            .map(Some);
         };
         let (operand, value, role) = {
             let tried = &self.plans[job.plan].operands[place];
@@ -630,14 +637,15 @@ impl<'a> Engine<'a> {
         let bound = bound(trace, call, role);
         let key = (value, role, bound, candidate, 0);
         self.make(key)?;
-        let Some(array) = &self.perturbed[&key] else {
+        let Some(array) = self.perturbed[&key].clone() else {
             return Ok(None);
         };
-        let substitution = Substitution::At {
+        let stand_in = [StandIn {
             operand,
             value,
             array,
-        };
+        }];
+        let substitution = Substitution::Places(&stand_in);
         replay(trace, call, job.route, &mut self.streams, substitution).map(Some)
     }
 

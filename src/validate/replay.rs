@@ -39,15 +39,7 @@ pub(super) struct StandIn {
 /// Which arrays stand in for saved payloads.
 #[derive(Clone, Copy)]
 pub(super) enum Substitution<'a> {
-    /// None.
-    None,
-    /// One, at one place of the function; the graph knows values only.
-    At {
-        operand: Operand,
-        value: ValueId,
-        array: &'a Array,
-    },
-    /// At several places of the function; for the graph, that of a value's first place.
+    /// At some places of the function, or at none; for the graph, which knows values only, that of a value's first place.
     Places(&'a [StandIn]),
     /// For values, wherever they are read.
     Everywhere(&'a [(ValueId, Array)]),
@@ -56,8 +48,6 @@ pub(super) enum Substitution<'a> {
 impl<'a> Substitution<'a> {
     fn for_value(self, wanted: ValueId) -> Option<&'a Array> {
         match self {
-            Self::None => None,
-            Self::At { value, array, .. } => (value == wanted).then_some(array),
             Self::Places(stand_ins) => stand_ins.iter().find(|it| it.value == wanted).map(|it| &it.array),
             Self::Everywhere(pairs) => pairs
                 .iter()
@@ -68,12 +58,11 @@ impl<'a> Substitution<'a> {
 
     fn for_place(self, place: Operand, wanted: ValueId) -> Option<&'a Array> {
         match self {
-            Self::At { operand, array, .. } => (operand == place).then_some(array),
             Self::Places(stand_ins) => stand_ins
                 .iter()
                 .find(|it| it.operand == place)
                 .map(|it| &it.array),
-            other => other.for_value(wanted),
+            Self::Everywhere(_) => self.for_value(wanted),
         }
     }
 }
