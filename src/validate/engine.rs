@@ -875,18 +875,18 @@ fn evaluated_inside(trace: &Trace) -> HashMap<CallId, &'static str> {
 ///
 /// A decomposition fails where a matrix is singular, and never ends on a NaN. MLX notices the failure on its stream's
 /// thread: it then gives the error to whatever is evaluated next, and after a few of them waits for ever. So matrices
-/// there get only what leaves a regular one regular.
+/// there get only what leaves a regular one regular, and norms, some of which are made of singular values, only what is
+/// finite.
 pub(super) fn candidates(call: &Call, role: Role, dtype: Dtype) -> impl Iterator<Item = Candidate> {
     let name = call.function().name;
-    let delicate = name.starts_with("mlx_linalg_") && name != "mlx_linalg_norm_l2";
-    let regular = |candidate: &Candidate| {
-        matches!(
-            candidate,
-            Candidate::Noise | Candidate::Shift | Candidate::Reversal
-        )
+    let norm = name.starts_with("mlx_linalg_norm");
+    let decomposes = !norm && name.starts_with("mlx_linalg_");
+    let fits = move |candidate: &Candidate| match candidate {
+        Candidate::Noise | Candidate::Shift | Candidate::Reversal => true,
+        Candidate::Nan | Candidate::Infinity => !norm && !decomposes,
+        _ => !decomposes,
     };
-    let all = Candidate::all(role, dtype).iter().copied();
-    all.filter(move |candidate| !delicate || regular(candidate))
+    Candidate::all(role, dtype).iter().copied().filter(fits)
 }
 
 /// Each value once, in the order of its first place. What is read in two roles is perturbed in the one that allows less.
