@@ -5,7 +5,9 @@
 mod block;
 mod cases;
 mod commands;
+mod diff;
 mod fuzz;
+mod gate;
 mod generate;
 mod grammar;
 mod messages;
@@ -15,5 +17,6 @@ mod reference;
 mod requires;
 mod runs;
 mod scorecard;
+mod sides;
 mod stand_in;
 mod verdicts;
