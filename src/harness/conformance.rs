@@ -160,7 +160,7 @@ fn scorecard_trial(update: &Update, ended: &Ended) -> Trial {
     };
     let over_claims = ended.settled.over_claims.iter();
     let mut claims: Vec<String> = over_claims
-        .map(|(id, missing)| format!("`{id}` is claimed, but {missing}"))
+        .map(|(id, missing)| format!("`{id}` is {missing}"))
         .collect();
     let expired = |notice: &&Notice| matches!(notice.what, What::Expired { .. });
     claims.extend(ended.notices.iter().filter(expired).map(Notice::to_string));

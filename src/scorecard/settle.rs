@@ -87,7 +87,7 @@ pub struct Settled {
     pub update: Update,
     /// What changed, regressions first.
     pub changes: Vec<Change>,
-    /// The claims that nothing proves: id and what is missing.
+    /// The claims that nothing proves and the refusals that are promised and not shown: id and what is missing.
     pub over_claims: Vec<(&'static str, String)>,
     /// The difference between the committed files and the new ones, as a unified diff; empty if there is none.
     pub diff: String,
@@ -154,10 +154,8 @@ pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> 
             cells: CellBook::updated(&version.cells, *device, outcomes),
         };
         for capability in run.capabilities {
-            let evidence = verdict::evidence(capability, outcomes.iter());
-            if verdict::is_over_claim(capability, &evidence) {
-                over_claims.push((capability.id, verdict::shortfall(&evidence)));
-            }
+            let unkept = verdict::unkept(capability, outcomes.iter());
+            over_claims.extend(unkept.map(|missing| (capability.id, missing)));
         }
         changed.extend(changes(committed, &version, *device));
     }
