@@ -11,12 +11,18 @@ use serde::{Deserialize, Serialize};
 words! {
     /// Why the backend refuses: the code of a `BackendUnsupportedError`, a closed list.
     RefusalCode {
+        /// A kernel that only its source describes was to run.
+        CustomKernelUnsupported = "custom_kernel_unsupported",
+        /// An operation of several processes was to run.
+        DistributedUnsupported = "distributed_unsupported",
+        /// A GPU was asked for, and this build of MLX has none.
+        GpuUnavailable = "gpu_unavailable",
         /// A result was to be replaced by an array of another shape or element type.
         InterventionMismatch = "intervention_mismatch",
         /// A capture was started inside a capture on the same thread.
         NestedCapture = "nested_capture",
-        /// The forward was to stop after an op.
-        HaltUnsupported = "halt_unsupported",
+        /// The forward sent work to another thread, and used what came back.
+        OtherThread = "other_thread",
         /// An intervention names an op that the forward does not have.
         SelectorWithoutMatch = "selector_without_match",
         /// A backend of another name was asked for.
@@ -83,6 +89,12 @@ capabilities! {
     can "capture.constants":
         "an array the forward closes over is a constant with its payload",
         or "pass it as an input";
+    cannot "capture.custom_kernels" refusing CustomKernelUnsupported:
+        "kernels of one's own, for Metal or CUDA, take part in a capture",
+        or "write the kernel as operations, or run it before the capture and pass its result as an input";
+    cannot "capture.distributed" refusing DistributedUnsupported:
+        "operations of several processes take part in a capture",
+        or "capture the part of the forward that one process computes";
     can "capture.dtypes":
         "arrays of all 14 element types are recorded and validated",
         or "cast before the forward";
@@ -125,6 +137,10 @@ capabilities! {
     can "capture.views":
         "views keep their layout in the record and in replays",
         or "copy before the forward";
+
+    cannot "device.gpu_on_cpu_build" refusing GpuUnavailable:
+        "a build of MLX for the CPU can capture on a GPU",
+        or "capture on the CPU, or build with a MLX for that device";
 
     can "errors.model":
         "an error of the forward reaches the caller unchanged, and nothing stays behind",
@@ -220,8 +236,8 @@ capabilities! {
         "keys taken from a `RandomState` are recorded, and depend on the key it began with",
         or "pass a key";
 
-    cannot "session.halt" refusing HaltUnsupported:
-        "a forward can stop after an op",
+    can "session.halt":
+        "a forward can be halted after an op, and nothing after it runs",
         or "capture the whole forward, and read the trace up to the op";
     can "session.intervene":
         "a result can be replaced while the forward runs, and what follows reads the replacement",
@@ -241,6 +257,29 @@ capabilities! {
     cannot "session.selector_without_match" refusing SelectorWithoutMatch:
         "an op that the forward does not have can be named",
         or "name an op of the trace without interventions";
+
+    cannot "threads.other_thread" refusing OtherThread:
+        "work that the forward sends to another thread takes part in a capture",
+        or "compute it on the capturing thread, or before the capture and pass it as an input";
+    can "threads.stream":
+        "a capture can run on a stream of one's own",
+        or "capture on the default stream";
+
+    can "transforms.grad":
+        "`grad` is one op, replayed from MLX's graph, and agrees with finite differences",
+        or "compute the gradient before the forward";
+    can "transforms.jvp":
+        "`jvp` is one op, with its tangents as parents, and agrees with finite differences",
+        or "compute it before the forward";
+    can "transforms.outer_array":
+        "an array that a closure reads beside its arguments is named, and a parent of the transform",
+        or "pass it as an argument";
+    can "transforms.value_and_grad":
+        "`value_and_grad` is one op with all its results, and agrees with finite differences",
+        or "compute it before the forward";
+    can "transforms.vjp":
+        "`vjp` is one op, with its cotangents as parents, and agrees with finite differences",
+        or "compute it before the forward";
 
     can "validation.both_routes":
         "each op replays bit for bit through the function and through MLX's own graph",

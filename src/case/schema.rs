@@ -185,8 +185,12 @@ pub struct Session {
     pub payloads: Payloads,
     /// Results to replace, by op label.
     pub intervene: BTreeMap<String, Intervention>,
-    /// The op label after which the forward stops.
+    /// The op after which the forward is halted.
     pub halt: Option<String>,
+    /// How compiled functions run.
+    pub compile: Compile,
+    /// Where the forward's operations run.
+    pub on: On,
     /// The capture backend to ask for; `mlx` if left out.
     pub backend: Option<String>,
     /// Whether the capture is begun inside another one.
@@ -204,6 +208,30 @@ pub enum Unwrapped {
     Warn,
     /// The capture ends with a typed error.
     Refuse,
+}
+
+/// How compiled functions run while a trace is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compile {
+    /// As their operations.
+    #[default]
+    Inline,
+    /// As MLX runs them: one op.
+    Opaque,
+}
+
+/// Where the forward's operations run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum On {
+    /// Where MLX puts them.
+    #[default]
+    Default,
+    /// On a GPU, whether or not there is one.
+    Gpu,
+    /// On a stream of the capture's own, of the CPU.
+    OwnStream,
 }
 
 /// Which payloads a trace keeps.

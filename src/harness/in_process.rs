@@ -7,7 +7,9 @@ use indexmap::IndexMap;
 
 use super::expect::conclude;
 use super::flight::{self, Phase};
+use super::probe;
 use super::seam::{Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner};
+use crate::capability::CAPABILITIES;
 use crate::capture::{CaptureError, Evaluation, EvaluationKind, Op, Trace, TraceError, ValueId};
 use crate::case::data::{ArraySpec, Data, Input, Source, View};
 use crate::case::names::Names;
@@ -64,12 +66,19 @@ fn observe(cell: &Cell) -> Observed {
         });
     }
     flight::enter(Phase::Building);
+    probe::remember(&names);
     let inputs = match Inputs::new(&cell.inputs) {
         Ok(inputs) => inputs,
         Err(error) => return ended(ending(TraceError::Model(error))),
     };
-    // A refusal must leave what it was given as it was.
-    let refused = |end: Ending| match inputs.unharmed(&cell.inputs) {
+    // A refusal must leave what it was given as it was, and the thread too.
+    let unharmed = |end: &Ending| match end {
+        Ending::Refused { .. } => inputs
+            .unharmed(&cell.inputs)
+            .and_then(|()| probe::same_as_before(&names)),
+        _ => inputs.unharmed(&cell.inputs),
+    };
+    let refused = |end: Ending| match unharmed(&end) {
         Ok(()) => ended(end),
         Err(harm) => ended(Ending::error(format!("{end:?}, and then {harm}"))),
     };
@@ -167,6 +176,7 @@ fn names() -> Names {
     Names {
         layers: layers::signatures(),
         functions: functions::signatures(),
+        capabilities: CAPABILITIES,
         ..Names::default()
     }
 }

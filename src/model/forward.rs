@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use mlx_rs::error::Exception;
-use mlx_rs::{ops, random, transforms, Array};
+use mlx_rs::{ops, random, transforms, Array, Device, Stream};
 
 use super::arguments::{Bound, Values};
 use super::array::{data_of, from_data, to_array};
@@ -11,11 +11,10 @@ use super::functions;
 use super::layers::{self, build};
 use super::module::Built;
 use crate::backends;
-use crate::capability::RefusalCode;
 use crate::capture::containers::Naming;
 use crate::capture::{
-    module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, CaptureOutputs, Edit, PayloadPolicy,
-    ScopeKind, Selector, Session, Trace, TraceError, UnwrappedPolicy,
+    module_scope, CaptureError, CaptureInputs, CaptureOutputs, CompilePolicy, Edit, PayloadPolicy, ScopeKind,
+    Selector, Session, Trace, TraceError, UnwrappedPolicy,
 };
 use crate::case::arguments::Arguments;
 use crate::case::cell::{Cell, Program, Step};
@@ -23,7 +22,7 @@ use crate::case::data::{ArraySpec, Input, View};
 use crate::case::fill::nudged;
 use crate::case::intervention::{Intervention, Place};
 use crate::case::names::stands_for;
-use crate::case::schema::{Payloads, Unwrapped};
+use crate::case::schema::{Compile, On, Payloads, Unwrapped};
 use crate::case::value::Value;
 use crate::vocabulary::DType;
 
@@ -197,11 +196,14 @@ impl<'a> Model<'a> {
             session = session.declare_module(name, &built.class);
         }
         let cell = self.cell;
-        let (trace, _outputs) = session.run(inputs, || match &cell.program {
+        let forward = || match &cell.program {
             Program::Model(_) => self.run_model(inputs),
             Program::Forward { steps, outputs, .. } => self.run_steps(steps, outputs, inputs),
-        })?;
-        Ok(trace)
+        };
+        match &cell.session.halt {
+            Some(place) => session.run_until(selector_of(place), inputs, forward),
+            None => session.run(inputs, forward).map(|(trace, _outputs)| trace),
+        }
     }
 
     /// What a case may ask for and the capture layer cannot do.
@@ -209,10 +211,6 @@ impl<'a> Model<'a> {
         let asked = &self.cell.session;
         if let Some(name) = &asked.backend {
             backends::spec(name)?;
-        }
-        if let Some(label) = &asked.halt {
-            let message = format!("the forward does not stop after {label}");
-            return Err(BackendUnsupportedError::new(RefusalCode::HaltUnsupported, message).into());
         }
         Ok(())
     }
@@ -228,15 +226,18 @@ impl<'a> Model<'a> {
                 Payloads::All => PayloadPolicy::All,
                 Payloads::None => PayloadPolicy::None,
             })
+            .compile(match asked.compile {
+                Compile::Inline => CompilePolicy::Inline,
+                Compile::Opaque => CompilePolicy::Opaque,
+            })
             .hide(asked.hide.iter().cloned());
+        let session = match asked.on {
+            On::Default => session,
+            On::Gpu => session.stream(Stream::gpu()),
+            On::OwnStream => session.stream(Stream::new_with_device(&Device::cpu())),
+        };
         asked.intervene.iter().fold(session, |session, (place, edit)| {
-            let selector = match Place::read(place) {
-                Some(Place::Name(name)) => Selector::Name(name.to_owned()),
-                Some(Place::Module(address)) => Selector::Module(address.to_owned()),
-                // Nothing else passes the check of a case.
-                Some(Place::Label(_)) | None => Selector::Label(place.clone()),
-            };
-            session.intervene(selector, edit_of(edit))
+            session.intervene(selector_of(place), edit_of(edit))
         })
     }
 
@@ -322,6 +323,16 @@ impl<'a> Model<'a> {
                 .unwrap_or_default(),
             Program::Model(spec) => spec.name.clone(),
         }
+    }
+}
+
+/// A case's place as the session takes it.
+fn selector_of(place: &str) -> Selector {
+    match Place::read(place) {
+        Some(Place::Name(name)) => Selector::Name(name.to_owned()),
+        Some(Place::Module(address)) => Selector::Module(address.to_owned()),
+        // Nothing else passes the check of a case.
+        Some(Place::Label(_)) | None => Selector::Label(place.to_owned()),
     }
 }
 

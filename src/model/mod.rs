@@ -9,11 +9,14 @@ mod error;
 mod faults;
 mod forward;
 pub mod functions;
+mod gradients;
 mod index;
 pub mod layers;
 mod module;
 mod programs;
+mod routines;
 mod structured;
+mod unsupported;
 
 pub use array::{data_of, dtype_name, to_array};
 pub use error::ModelError;

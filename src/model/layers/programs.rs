@@ -5,7 +5,9 @@ use super::super::programs::{
     BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant, PrintMidway,
     ReadItem, ReadMidway, ReadSlice, RecoverFromError, RecoverFromPanic, SaveNumpy, SaveSafetensors,
 };
-use super::made::program;
+use super::super::routines::Run;
+use super::super::{gradients, unsupported};
+use super::made::{composite, program};
 use super::table::layers;
 
 layers! {
@@ -24,4 +26,6 @@ layers! {
     save_numpy(x; ; ) => program(SaveNumpy::new());
     save_safetensors(x; ; ) => program(SaveSafetensors::new());
     read_midway(x; ; ) => program(ReadMidway::new());
+    transform(; kind: Text; ) => composite(Run::new(gradients::ROUTINES, &kind)?);
+    unsupported(; kind: Text; ) => composite(Run::new(unsupported::ROUTINES, &kind)?);
 }
