@@ -138,6 +138,19 @@ capabilities! {
         "views keep their layout in the record and in replays",
         or "copy before the forward";
 
+    can "compile.inline":
+        "a compiled function runs as its operations, each recorded",
+        or "capture with CompilePolicy::Opaque";
+    can "compile.opaque":
+        "a compiled function is one op, replayed from its subgraph",
+        or "capture with CompilePolicy::Inline";
+    can "compile.stateless_draw":
+        "a compiled draw without a state is frozen or drawn anew as the policy says, and the trace says which",
+        or "pass a RandomState to `compile_with_state`";
+    can "compile.with_state":
+        "a RandomState that is passed to a compiled function is drawn from correctly, inlined and opaque",
+        or "draw before, and pass the result";
+
     cannot "device.gpu_on_cpu_build" refusing GpuUnavailable:
         "a build of MLX for the CPU can capture on a GPU",
         or "capture on the CPU, or build with a MLX for that device";
@@ -149,6 +162,9 @@ capabilities! {
         "a panic of the forward reaches the caller unchanged, and nothing stays behind",
         or "run the forward without a capture to see its panic";
 
+    can "evaluation.async":
+        "having something computed meanwhile loses no edge and is listed",
+        or "evaluate after the forward";
     can "evaluation.branches":
         "a branch on a value keeps the edges of the value and of the branch taken",
         or "select between both branches";
@@ -265,12 +281,31 @@ capabilities! {
         "a capture can run on a stream of one's own",
         or "capture on the default stream";
 
+    can "training.loop":
+        "a training loop is one trace, and comes to the least-squares solution",
+        or "capture a step at a time";
+    can "training.step":
+        "loss, gradient and an optimizer's update are one trace",
+        or "capture the gradient, and update outside";
+
+    can "transforms.backward":
+        "the primitives of a gradient are ops of a level of their own, with their parents, and replay one by one",
+        or "validate on the thread that captured";
+    can "transforms.evaluated_inside":
+        "what a closure evaluates inside a transform makes the op unproven, between transforms it loses nothing",
+        or "evaluate outside the closure";
     can "transforms.grad":
         "`grad` is one op, replayed from MLX's graph, and agrees with finite differences",
         or "compute the gradient before the forward";
     can "transforms.jvp":
         "`jvp` is one op, with its tangents as parents, and agrees with finite differences",
         or "compute it before the forward";
+    can "transforms.nested_trace":
+        "the closure's own forward is a trace inside the transform's op, and validates",
+        or "capture the closure without the transform";
+    can "transforms.nn_value_and_grad":
+        "the gradient by a module's parameters is one op, its results by their addresses",
+        or "use `value_and_grad` over the arrays";
     can "transforms.outer_array":
         "an array that a closure reads beside its arguments is named, and a parent of the transform",
         or "pass it as an argument";

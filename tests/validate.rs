@@ -1,5 +1,6 @@
 //! The decisions of validation: every reason of the closed list, and how it reads.
 
+use mlx_assay::capability::RefusalCode;
 use mlx_assay::validate::mutate::{self, Fate, Fault};
 use mlx_assay::validate::{compare_captures, validate, Comparison, Detail, Status};
 use mlx_assay::vocabulary::{Decision, Reason, State};

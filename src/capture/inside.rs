@@ -147,10 +147,11 @@ impl State {
             let origin = self.named_after(place, outside);
             let value = self.known(array).unwrap_or_else(|| self.see(array, origin));
             self.inputs.push(value);
-            if let (Some(outer), Some(outside), false) = (&mut self.outer, outside, is_compiled) {
+            if let (Some(outer), false) = (&mut self.outer, is_compiled) {
+                self.arguments.push(outer.made_from(array));
                 // A copy of what the call was given, which may leave the closure by a side door: mlx-rs puts it into
                 // the model, and leaves it there.
-                if outer.known(array).is_none() {
+                if let (Some(outside), None) = (outside, outer.known(array)) {
                     outer.tables.book.know(array, outside.0, false);
                 }
             }
@@ -161,6 +162,14 @@ impl State {
                 values: self.inputs.iter().copied().collect(),
                 draws: 0,
             });
+        }
+    }
+
+    /// The one value that an array descends from, by MLX's graph.
+    fn made_from(&self, array: mlx_array) -> Option<ValueId> {
+        match self.tables.book.ancestors(array, &mut |_| {}).known[..] {
+            [only] => Some(ValueId(only)),
+            _ => None,
         }
     }
 
@@ -247,6 +256,7 @@ impl State {
             }
             inside.forget_identities();
             let captured = std::mem::take(&mut inside.captured);
+            let arguments = std::mem::take(&mut inside.arguments);
             let (inputs, outputs) = (
                 std::mem::take(&mut inside.inputs),
                 std::mem::take(&mut inside.outputs),
@@ -260,6 +270,7 @@ impl State {
                 call: id,
                 forward: inside.into_trace(inputs, parameters, outputs, Vec::new()),
                 captured,
+                arguments,
                 derivative,
             });
         }

@@ -37,5 +37,5 @@ pub use policy::{unwrapped_policy, CompilePolicy, PayloadPolicy, UnwrappedPolicy
 pub use scope::{function_scope, module_scope, Scope, ScopeId, ScopeKind, Scoped};
 pub use session::{trace, Attempt, End, Session};
 pub use trace::{Closure, FailedCall, Output, Trace, Unwrapped};
-pub use transform::{Captured, Transform};
+pub use transform::{Captured, Primitive, Source, Transform};
 pub use value::{Origin, Shape, Value, ValueId};

@@ -71,6 +71,8 @@ pub(super) struct State {
     pub(super) captured: Vec<Captured>,
     /// Inside a transform's closure: what it was given.
     pub(super) inputs: Vec<ValueId>,
+    /// Inside a transform's closure: the values outside that MLX made its arguments from, by its graph.
+    pub(super) arguments: Vec<Option<ValueId>>,
     /// Inside a transform's closure: what it gave back.
     pub(super) outputs: Vec<super::trace::Output>,
     /// The applications of closures that are under way.
@@ -363,6 +365,8 @@ impl State {
     /// A value from around a transform's closure, which is a constant inside.
     pub(super) fn capture(&mut self, array: mlx_array, outside: ValueId) -> ValueId {
         let inside = self.see(array, Origin::Constant);
+        // What computed it stands outside, and is looked for there.
+        self.tables.values[inside.index()].had_producer = false;
         self.captured.push(Captured { inside, outside });
         inside
     }

@@ -120,6 +120,11 @@ impl Trace {
         &self.tables.calls[id.index()]
     }
 
+    /// Whether no call was recorded after this one.
+    pub fn is_last(&self, id: CallId) -> bool {
+        id.index() + 1 >= self.tables.calls.len()
+    }
+
     /// What MLX's own graph shows of a call, where it could be read.
     pub fn subgraph(&self, call: &Call) -> Option<Subgraph<'_>> {
         call.page.map(|page| self.tables.book.open(page))
@@ -216,6 +221,14 @@ impl Trace {
         &self.transforms
     }
 
+    /// The inside of a call, where it ran a closure; of several runs the last.
+    pub fn transform(&self, call: CallId) -> Option<&Transform> {
+        self.transforms
+            .iter()
+            .rev()
+            .find(|transform| transform.call == call)
+    }
+
     /// The calls that gave an error, in order. In the trace of a forward that failed the last one is where it did.
     pub fn failed_calls(&self) -> &[FailedCall] {
         &self.failed
@@ -241,10 +254,13 @@ impl Trace {
             ));
         }
         for transform in &self.transforms {
-            let called = self.call(transform.call()).name();
+            let call = self.call(transform.call());
+            let called = call.name();
+            let is_argument = |value| call.arguments().iter().any(|it| it.operands().contains(&value));
             let outer: Vec<String> = transform
                 .captured()
                 .iter()
+                .filter(|captured| !is_argument(captured.outside))
                 .map(|captured| self.describe(captured.outside))
                 .collect();
             if !outer.is_empty() {

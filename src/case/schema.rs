@@ -272,6 +272,15 @@ pub struct Expectation {
     pub parents: BTreeMap<String, Vec<String>>,
     /// Decisions by op label: `verified`, or `{unproven: perturbation_insensitive}`.
     pub decisions: BTreeMap<String, DecisionFile>,
+    /// For an op that ran a closure, by its label: the ops of the closure's own forward, in order.
+    pub inside: BTreeMap<String, Vec<String>>,
+    /// For an op that ran a closure, by its label: the primitives of the derivative, in any order, each as often as it is
+    /// there.
+    pub backward: BTreeMap<String, Vec<String>>,
+    /// Sentences of which each note of the trace must contain one.
+    pub notes: Option<Vec<String>>,
+    /// Evaluations during the forward, in order: the function, or part of its name.
+    pub evaluations: Option<Vec<String>>,
     /// Module records by address; the model itself is `""`.
     pub modules: BTreeMap<String, ModuleExpectation>,
     /// Outputs, in order; `{}` claims nothing about one.

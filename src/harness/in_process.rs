@@ -10,16 +10,20 @@ use super::flight::{self, Phase};
 use super::probe;
 use super::seam::{Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner};
 use crate::capability::CAPABILITIES;
-use crate::capture::{CaptureError, Evaluation, EvaluationKind, Op, Trace, TraceError, ValueId};
+use crate::capture::{
+    self, CaptureError, Evaluation, EvaluationKind, Op, Primitive, Trace, TraceError, ValueId,
+};
 use crate::case::data::{ArraySpec, Data, Input, Source, View};
 use crate::case::names::Names;
 use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
 use crate::reference::{self, Expected, Policy, Seen, Tensor};
 use crate::scorecard::outcome::{
-    ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,
-    Outcome, OutputRow, Routes, Work,
+    ArrayRow, Ending, EvaluationKind as Kind, EvaluationPlace, EvaluationRow, Evidence, Fate, InsideRow,
+    ModuleRow, MutantRow, OpRow, Outcome, OutputRow, Routes, Work,
 };
-use crate::validate::{compare_captures, mutate, validate, Comparison, OpDecision, Status};
+use crate::validate::{
+    compare_captures, mutate, validate, Comparison, OpDecision, PrimitiveDecision, Status,
+};
 use crate::vocabulary::{DType, State};
 
 /// The runner of this process.
@@ -104,7 +108,7 @@ fn observe(cell: &Cell) -> Observed {
     flight::enter(Phase::Validating);
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
-    evidence.notes = comparison.notes().to_vec();
+    evidence.notes = [trace.notes(), comparison.notes().to_vec()].concat();
     let values = match cell.expects_values() {
         true => match output_values(&trace) {
             Ok(values) => values,
@@ -286,6 +290,7 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
                     EvaluationKind::Implicit => Kind::Implicit,
                 },
                 source: None,
+                place: place_of(trace, evaluation, &ops),
             })
             .collect(),
         outputs,
@@ -295,6 +300,83 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
         },
         mutant: None,
         notes: Vec::new(),
+        insides: inside_rows(trace, status, "", &ops),
+    }
+}
+
+/// Where in the forward an evaluation happened.
+fn place_of(trace: &Trace, evaluation: &Evaluation, ops: &[Op]) -> EvaluationPlace {
+    if evaluation.inside_transform() {
+        return EvaluationPlace::Inside;
+    }
+    let Some(after) = evaluation.after() else {
+        return EvaluationPlace::Beginning;
+    };
+    match ops.iter().find(|op| op.calls().contains(&after)) {
+        Some(op) if !trace.is_last(after) => EvaluationPlace::After(op.label()),
+        _ => EvaluationPlace::End,
+    }
+}
+
+/// The insides of the ops that ran a closure, with those inside them.
+fn inside_rows(trace: &Trace, status: &Status, around: &str, ops: &[Op]) -> Vec<InsideRow> {
+    let mut rows = Vec::new();
+    for (transform, inside) in trace.transforms().iter().zip(status.insides()) {
+        let op = ops.iter().find(|op| op.calls().contains(&transform.call()));
+        let label = format!("{around}{}", op.map(Op::label).unwrap_or_default());
+        let (forward, own) = (transform.forward(), transform.forward().ops());
+        let labels: Vec<String> = own.iter().map(Op::label).collect();
+        let rows_of_forward = own
+            .iter()
+            .zip(inside.forward().ops())
+            .map(|(op, decision)| op_row(forward, op, decision, &labels))
+            .collect();
+        let primitives = transform.primitives();
+        let backward = primitives
+            .iter()
+            .zip(inside.derivative())
+            .map(|(primitive, decision)| primitive_row(primitive, decision, &primitives, &own, forward))
+            .collect();
+        rows.push(InsideRow {
+            op: label.clone(),
+            state: Some(inside.forward().state()),
+            forward: rows_of_forward,
+            backward,
+        });
+        rows.extend(inside_rows(forward, inside.forward(), &format!("{label}/"), &own));
+    }
+    rows
+}
+
+/// A primitive of a derivative as a row.
+fn primitive_row(
+    primitive: &Primitive,
+    decision: &PrimitiveDecision,
+    all: &[Primitive],
+    forward: &[Op],
+    trace: &Trace,
+) -> OpRow {
+    let parent = |source: &capture::Source| match *source {
+        capture::Source::Forward(value) => {
+            let giver = forward.iter().rev().find(|op| op.results().contains(&value));
+            giver.map_or_else(|| trace.describe(value), Op::label)
+        }
+        capture::Source::Made => "made".to_owned(),
+        capture::Source::Primitive(place) => all[place].label(),
+    };
+    OpRow {
+        label: primitive.label(),
+        name: primitive.name.clone(),
+        parents: primitive.parents.iter().map(parent).collect(),
+        results: decision
+            .results
+            .iter()
+            .map(|(shape, dtype)| ArrayRow::new(shape.as_slice(), dtype_name(*dtype)))
+            .collect(),
+        decision: Some(decision.decision),
+        reason: decision.reason,
+        routes: Routes::Graph,
+        ..OpRow::default()
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod arguments;
 mod array;
+mod compiled;
 mod error;
 mod faults;
 mod forward;
@@ -16,6 +17,7 @@ mod module;
 mod programs;
 mod routines;
 mod structured;
+mod training;
 mod unsupported;
 
 pub use array::{data_of, dtype_name, to_array};
