@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// What a verdict depends on, beside the cases: folders and files, from the root.
-const SOURCES: [&str; 5] = [
+const HARNESS: [&str; 5] = [
     "src",
     "crates/mlx-sys/build",
     "crates/mlx-sys/native",
@@ -20,10 +20,22 @@ const SOURCES: [&str; 5] = [
     "Cargo.lock",
 ];
 
+/// What of it is the backend under test: what records, reads MLX's graph and validates.
+const BACKEND: [&str; 7] = [
+    "src/capability.rs",
+    "src/capture",
+    "src/graph",
+    "src/validate",
+    "crates/mlx-sys/build",
+    "crates/mlx-sys/native",
+    "crates/mlx-sys/src",
+];
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=build");
-    name_sources();
+    println!("cargo:rustc-env=ASSAY_HARNESS={}", digest_of(&HARNESS));
+    println!("cargo:rustc-env=ASSAY_BACKEND={}", digest_of(&BACKEND));
     write_surface();
     // Published by crates/mlx-sys/build/publish.rs, and by it alone. Cargo runs this script again when it changes.
     if std::env::var_os("DEP_MLX_OBSERVABLE").is_some() {
@@ -46,15 +58,14 @@ fn main() {
 
 /// Outcomes of two machines are only joined where both ran the same harness, which is its sources' digest: the binary's
 /// own would differ from platform to platform.
-fn name_sources() {
+fn digest_of(sources: &[&str]) -> String {
     let mut digest = Sha256::new();
-    for source in SOURCES {
+    for source in sources {
         println!("cargo:rerun-if-changed={source}");
         add(Path::new(source), &mut digest);
     }
     let bytes = digest.finalize();
-    let text: String = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    println!("cargo:rustc-env=ASSAY_HARNESS={text}");
+    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Adds a file, or a folder's files in order of their names. What is not there, as in a packaged crate, is left out.

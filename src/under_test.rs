@@ -10,10 +10,14 @@ use crate::case::names::Names;
 use crate::harness::backend::{Backend, Fact};
 use crate::harness::in_process::InProcess;
 use crate::model::{functions, layers};
+use crate::scorecard::environment::Environment;
 use crate::vocabulary::Device;
 
 /// The version of mlx-rs that the manifest pins; a test holds it against the lock file.
 pub const MLX_RS_VERSION: &str = "0.33.0";
+
+/// The version of mlx-c, which mlx-sys carries under its own number.
+pub const MLX_C_VERSION: &str = "0.7.0";
 
 /// The names of mlx-sys's table.
 static OBSERVED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -32,7 +36,11 @@ pub fn backend() -> Backend {
             observed: &OBSERVED,
         },
         device: device(),
-        mlx: mlx_version(),
+        environment: Environment {
+            mlx: mlx_version(),
+            mlx_c: MLX_C_VERSION.to_owned(),
+            mlx_rs: MLX_RS_VERSION.to_owned(),
+        },
         runner: Arc::new(InProcess),
         facts: facts(),
     }
@@ -57,6 +65,7 @@ fn facts() -> Vec<Fact> {
     vec![
         Fact::new("assay", env!("CARGO_PKG_VERSION")),
         Fact::new("mlx", mlx_version()),
+        Fact::new("mlx-c", MLX_C_VERSION),
         Fact::new("mlx-rs", MLX_RS_VERSION),
         Fact::new(
             "observed",
@@ -90,8 +99,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_of_mlx_rs_is_the_locked_one() {
+    fn the_versions_are_the_locked_ones() {
         let lock = include_str!("../Cargo.lock");
+        assert!(lock.contains(&format!("name = \"mlx-sys\"\nversion = \"{MLX_C_VERSION}\"")));
         assert!(lock.contains(&format!("name = \"mlx-rs\"\nversion = \"{MLX_RS_VERSION}\"")));
     }
 }

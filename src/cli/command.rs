@@ -2,7 +2,8 @@
 
 use super::context::{CliError, Context};
 use super::{
-    accept, check, collect, coverage, doctor, generate, list, merge, mutate, new, run, show, worker,
+    accept, check, collect, coverage, diff, doctor, gate, generate, list, merge, mutate, new, run, show,
+    worker,
 };
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
@@ -45,6 +46,10 @@ enum What {
     Generate(generate::Arguments),
     /// Say how much of mlx-c and mlx-rs the last run showed
     Coverage(coverage::Arguments),
+    /// Say what changed between two scorecards: files, outcomes or git revisions
+    Diff(diff::Arguments),
+    /// Say which evidence is missing for a label
+    Gate(gate::Arguments),
     /// Say what this build runs on
     Doctor(doctor::Arguments),
     /// Run cells for another `assay`
@@ -103,6 +108,8 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Collect => collect::collect(context),
         What::Generate(arguments) => generate::generate(context, &arguments),
         What::Coverage(arguments) => coverage::coverage(context, &arguments),
+        What::Diff(arguments) => diff::diff(context, &arguments),
+        What::Gate(arguments) => gate::gate(context, &arguments),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
         What::Worker(arguments) => worker::worker(context, &arguments),
     }

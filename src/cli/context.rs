@@ -12,8 +12,10 @@ use crate::harness::suite::EndError;
 use crate::harness::worker::WorkerError;
 use crate::report::text::counted;
 use crate::scorecard::exit::Exit;
+use crate::scorecard::git::GitError;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::merge::MergeError;
+use crate::scorecard::side::SideError;
 use crate::scorecard::store::{Store, WriteError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,6 +67,15 @@ pub enum CliError {
     /// No test of cargo-nextest left an outcome.
     #[error("no outcomes to collect; `cargo nextest run` leaves them")]
     NothingLeft,
+    /// A side of a comparison cannot be had.
+    #[error(transparent)]
+    Side(#[from] SideError),
+    /// Git has no answer.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The scorecard is not committed, so that no revision names it.
+    #[error("nothing is missing, but the scorecard here is not the one that is committed; commit it first, so that a revision names what is decided on")]
+    NotCommitted,
     /// JSON cannot be spelled.
     #[error("cannot spell the answer as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -144,6 +155,8 @@ impl CliError {
             | CliError::NothingLeft
             | CliError::Exists { .. }
             | CliError::NoOutcomes
+            | CliError::NotCommitted
+            | CliError::Side(SideError::Nothing { .. })
             | CliError::NoSuchFamily { .. }
             | CliError::BadId { .. }
             | CliError::Worker(WorkerError::ByHand)

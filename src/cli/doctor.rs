@@ -4,6 +4,7 @@ use super::command::Format;
 use super::context::{CliError, Context};
 use super::output::say;
 use crate::harness::backend::Fact;
+use crate::report::doctor::{scorecard, summary, KEY};
 use crate::report::table::Table;
 use crate::scorecard::exit::Exit;
 use clap::Args;
@@ -42,6 +43,10 @@ pub fn doctor(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliE
 fn facts(context: &Context<'_>) -> Vec<Fact> {
     let mut facts = context.backend.facts.clone();
     facts.push(Fact::new("column", context.backend.device));
+    facts.push(match scorecard() {
+        Ok(card) => Fact::new(KEY, summary(&card)),
+        Err(error) => Fact::wrong(KEY, "unreadable", error.to_string()),
+    });
     let suite = context.store().and_then(|store| context.suite(&store));
     facts.push(match suite {
         Ok(suite) if suite.problems.is_empty() => Fact::new(

@@ -8,6 +8,7 @@ use crate::generate::plan::{Subject, LAYERS};
 use crate::generate::text;
 use crate::model::{functions, layers};
 use crate::scorecard::exit::Exit;
+use crate::scorecard::schema;
 use crate::scorecard::store::{Store, Written};
 use clap::Args;
 
@@ -33,6 +34,9 @@ pub fn generate(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, Cl
         store.write(json_schema::FILE, schema.as_bytes())?,
         json_schema::FILE,
     );
+    for (file, text) in schema::texts()? {
+        report(store.write(file, text.as_bytes())?, file);
+    }
     let subjects = wanted(&arguments.families)?;
     let mut unchanged = 0;
     for subject in &subjects {

@@ -4,12 +4,14 @@ use super::context::{CliError, Context};
 use super::summary::print_ended;
 use crate::case::cell::Cell;
 use crate::harness::suite::{self, Scope};
+use crate::scorecard::environment::Environment;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::merge::merge as join;
 use crate::scorecard::outcomes::Outcomes;
-use crate::scorecard::settle::Column;
+use crate::vocabulary::Device;
 use clap::Args;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What to join.
@@ -49,16 +51,21 @@ pub fn merge_parts(context: &Context<'_>, parts: Vec<(String, Outcomes)>) -> Res
     let mut origin = suite::origin(context.backend, &cells);
     let mut devices = parts
         .iter()
-        .map(|(_, part)| (part.origin.device, part.origin.mlx.clone()));
-    if let Some((device, mlx)) = devices.next() {
-        (origin.device, origin.mlx) = (device, mlx);
+        .map(|(_, part)| (part.origin.device, part.origin.environment.clone()));
+    if let Some((device, environment)) = devices.next() {
+        (origin.device, origin.environment) = (device, environment);
     }
+    let environments: BTreeMap<Device, Environment> = parts
+        .iter()
+        .map(|(_, part)| (part.origin.device, part.origin.environment.clone()))
+        .collect();
     let joined = join(&origin, parts)?;
     let scope = Scope::of(context.backend, &store, &origin, &loaded);
-    let mut columns: Vec<Column> = joined
-        .into_iter()
-        .map(|(device, outcomes)| Column { device, outcomes })
-        .collect();
+    let mut columns = Vec::new();
+    for (device, outcomes) in joined {
+        let environment = environments.get(&device).cloned().unwrap_or_default();
+        columns.push(scope.column(device, environment, outcomes)?);
+    }
     let ended = match (columns.pop(), columns.is_empty()) {
         (Some(only), true) => suite::end(&scope, only.outcomes)?,
         (last, _) => {

@@ -4,6 +4,7 @@ use super::output::say;
 use crate::harness::suite::Ended;
 use crate::report::text;
 use crate::scorecard::changes::Change;
+use crate::scorecard::label::Standing;
 use crate::scorecard::outcome::{Finding, Outcome, Verdict};
 use crate::scorecard::totals::Totals;
 use serde::Serialize;
@@ -21,6 +22,7 @@ pub struct Answer<'a> {
     exit: u8,
     totals: Totals,
     scorecard: String,
+    label: &'a Standing,
     report: &'a str,
     changes: &'a [Change],
     over_claims: Vec<OverClaim<'a>>,
@@ -50,6 +52,7 @@ pub fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
         exit: ended.settled.exit.code(),
         totals: ended.totals,
         scorecard: text::update_line(&ended.settled.update),
+        label: &ended.label,
         report: ended.page,
         changes: &ended.settled.changes,
         over_claims: over_claims
@@ -72,7 +75,12 @@ pub fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
 
 /// Prints a run's end for people.
 pub fn print_ended(ended: &Ended) {
-    say(text::summary(&ended.totals, &ended.settled, ended.page));
+    say(text::summary(
+        &ended.totals,
+        &ended.settled,
+        &ended.label,
+        ended.page,
+    ));
     ended
         .notices
         .iter()

@@ -6,6 +6,7 @@
 
 pub mod count;
 pub mod excluded;
+pub mod shown;
 pub mod surface;
 pub mod text;
 pub mod uses;

@@ -3,6 +3,7 @@
 
 use super::seam::Runner;
 use crate::case::names::Names;
+use crate::scorecard::environment::Environment;
 use crate::vocabulary::Device;
 use serde::Serialize;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ pub struct Backend {
     pub names: Names,
     /// The device whose column of the scorecard a run speaks for.
     pub device: Device,
-    /// MLX's version.
-    pub mlx: String,
+    /// The versions it runs with.
+    pub environment: Environment,
     /// What runs a cell in this process; where a cell can end the process, that is a worker's.
     pub runner: Arc<dyn Runner>,
     /// What `assay doctor` reports, in order.

@@ -51,6 +51,44 @@ pub fn compare_bits(found: &Data, expected: &Data) -> Comparison {
     compare_with(found, expected, same, |a, b| a == b)
 }
 
+/// The largest error over what its element may be off by; `None` where something is off that may not be.
+pub fn ratio(found: &Data, expected: &Data, tolerance: Tolerance) -> Option<f64> {
+    if found.len() != expected.len() {
+        return None;
+    }
+    let float = |a: f64, b: f64| over(a, b, tolerance);
+    let int = |a: i64, b: i64| {
+        if a == b {
+            Some(0.0)
+        } else {
+            over(a as f64, b as f64, tolerance)
+        }
+    };
+    match (found, expected) {
+        (Data::Bool(a), Data::Bool(b)) => (a == b).then_some(0.0),
+        (Data::Int(a), Data::Int(b)) => largest(a.iter().zip(b).map(|(a, b)| int(*a, *b))),
+        (Data::Float(a), Data::Float(b)) => largest(a.iter().zip(b).map(|(a, b)| float(*a, *b))),
+        (Data::Complex(a), Data::Complex(b)) => {
+            let parts = a.iter().zip(b).flat_map(|(a, b)| [(a[0], b[0]), (a[1], b[1])]);
+            largest(parts.map(|(a, b)| float(a, b)))
+        }
+        _ => None,
+    }
+}
+
+fn largest(mut ratios: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    ratios.try_fold(0.0_f64, |most, ratio| ratio.map(|ratio| most.max(ratio)))
+}
+
+/// One element's error over what it may be off by.
+fn over(found: f64, expected: f64, tolerance: Tolerance) -> Option<f64> {
+    if found == expected || (found.is_nan() && expected.is_nan()) {
+        return Some(0.0);
+    }
+    let ratio = (found - expected).abs() / (tolerance.absolute + tolerance.relative * expected.abs());
+    ratio.is_finite().then_some(ratio)
+}
+
 fn compare_with(
     found: &Data,
     expected: &Data,
@@ -165,6 +203,29 @@ mod tests {
         };
         assert!(differs(f64::NAN, 1.0) && differs(1.0, f64::INFINITY) && differs(f64::INFINITY, f64::MAX));
         assert!(!differs(2.5, 1.0));
+    }
+
+    #[test]
+    fn the_ratio_is_above_1_just_where_the_comparison_fails() {
+        let tolerance = Tolerance {
+            absolute: 0.5,
+            relative: 0.25,
+        };
+        let of = |found: f64, expected: f64| {
+            ratio(
+                &Data::Float(vec![1.0, found]),
+                &Data::Float(vec![1.0, expected]),
+                tolerance,
+            )
+        };
+        assert_eq!(of(2.0, 2.0), Some(0.0));
+        assert_eq!(of(2.5, 2.0), Some(0.5));
+        assert_eq!(of(4.0, 2.0), Some(2.0));
+        assert_eq!(of(f64::NAN, 2.0), None);
+        assert_eq!(of(f64::INFINITY, 2.0), None);
+        let exact = Tolerance::default();
+        assert_eq!(ratio(&Data::Int(vec![3]), &Data::Int(vec![4]), exact), None);
+        assert_eq!(ratio(&Data::Int(vec![3]), &Data::Int(vec![3]), exact), Some(0.0));
     }
 
     #[test]

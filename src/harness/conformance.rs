@@ -126,7 +126,10 @@ fn end(
     let origin = suite::origin(backend, &cells);
     let scope = Scope::of(backend, store, &origin, loaded);
     let ended = suite::end(&scope, outcomes)?;
-    eprint!("{}", text::summary(&ended.totals, &ended.settled, ended.page));
+    eprint!(
+        "{}",
+        text::summary(&ended.totals, &ended.settled, &ended.label, ended.page)
+    );
     ended.notices.iter().for_each(|notice| eprintln!("{notice}"));
     let card = match &ended.settled.update {
         Update::Partial { .. } | Update::Invalid { .. } => return Ok(conclusion.exit_code()),
@@ -162,6 +165,13 @@ fn scorecard_trial(update: &Update, ended: &Ended) -> Trial {
     let mut claims: Vec<String> = over_claims
         .map(|(id, missing)| format!("`{id}` is {missing}"))
         .collect();
+    claims.extend(
+        ended
+            .label
+            .broken
+            .iter()
+            .map(|why| format!("the label does not hold: {why}")),
+    );
     let expired = |notice: &&Notice| matches!(notice.what, What::Expired { .. });
     claims.extend(ended.notices.iter().filter(expired).map(Notice::to_string));
     Trial::test("scorecard", move || match (differs, claims.is_empty()) {

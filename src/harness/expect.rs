@@ -1,18 +1,20 @@
 //! Expected x observed -> verdicts and findings, as pure functions.
 
+use super::about::about;
 use super::findings::Findings;
 use super::judge_outputs::judge_outputs;
 use super::judge_trace::judge_trace;
 use super::seam::{Cell, Observed};
 use crate::case::position::Path;
 use crate::case::schema::Check;
+use crate::scorecard::about::Distance;
 use crate::scorecard::outcome::{Checked, Ending, Evidence, Fate, Finding, FindingKind, Outcome, Verdict};
 use crate::vocabulary::State;
 use std::time::Duration;
 
 /// The outcome of a cell of which this was observed.
 pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
-    let findings = findings(cell, &observed);
+    let Judged { findings, distances } = judged(cell, &observed);
     let verdict = |check| verdict(cell, check, &observed.evidence.ending, &findings);
     Outcome {
         cell: cell.id.clone(),
@@ -23,6 +25,8 @@ pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
         value: claims_values(cell).then(|| verdict(Check::Value)),
         findings,
         evidence: observed.evidence,
+        about: about(cell),
+        distances,
         millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         output: String::new(),
     }
@@ -68,29 +72,43 @@ const fn checked(check: Check) -> Checked {
     }
 }
 
-/// Everything that differs, in the order in which the case says it.
-pub fn findings(cell: &Cell, observed: &Observed) -> Vec<Finding> {
-    let evidence = &observed.evidence;
+/// What comparing with the expectations yields.
+struct Judged {
+    findings: Vec<Finding>,
+    distances: Vec<Distance>,
+}
+
+/// Everything that differs, in the order in which the case says it, and how near the values came.
+fn judged(cell: &Cell, observed: &Observed) -> Judged {
     let mut found = Findings {
         cell,
         list: Vec::new(),
+        distances: Vec::new(),
     };
+    judge(&mut found, observed);
+    Judged {
+        findings: found.list,
+        distances: found.distances,
+    }
+}
+
+fn judge(found: &mut Findings<'_>, observed: &Observed) {
+    let (cell, evidence) = (found.cell, &observed.evidence);
     match &evidence.ending {
-        Ending::Skipped { .. } => return found.list,
+        Ending::Skipped { .. } => return,
         Ending::Invalid { message } => {
-            found.add(
+            return found.add(
                 Checked::Record,
                 FindingKind::Suite,
                 &Path::root().key("expect"),
                 message.clone(),
             );
-            return found.list;
         }
         _ => {}
     }
-    judge_ending(&mut found, evidence);
+    judge_ending(found, evidence);
     if evidence.ending != Ending::Traced {
-        return found.list;
+        return;
     }
     if let Some(mutant) = &evidence.mutant {
         let (name, op) = (&mutant.name, &mutant.op);
@@ -107,10 +125,9 @@ pub fn findings(cell: &Cell, observed: &Observed) -> Vec<Finding> {
         }
     }
     for expectation in &cell.expect {
-        judge_trace(&mut found, expectation, evidence);
-        judge_outputs(&mut found, expectation, observed);
+        judge_trace(found, expectation, evidence);
+        judge_outputs(found, expectation, observed);
     }
-    found.list
 }
 
 // How the capture ended, and the state.

@@ -1,8 +1,11 @@
 //! The list of what differs, while a cell is judged.
 
+use super::about::place;
 use super::seam::Cell;
 use crate::case::error::nearest;
 use crate::case::position::Path;
+use crate::case::schema::Tolerance;
+use crate::scorecard::about::Distance;
 use crate::scorecard::outcome::{Checked, Finding, FindingKind};
 
 /// Collects findings of one cell.
@@ -11,12 +14,25 @@ pub(super) struct Findings<'a> {
     pub cell: &'a Cell,
     /// What differs so far.
     pub list: Vec<Finding>,
+    /// How near the values came that were compared so far.
+    pub distances: Vec<Distance>,
 }
 
 impl Findings<'_> {
     /// Adds what differs at `path`.
     pub fn add(&mut self, check: Checked, kind: FindingKind, path: &Path, message: String) {
         self.add_with_hint(check, kind, path, message, None);
+    }
+
+    /// Adds how near values came to what the expectation at `path` says.
+    pub fn distance(&mut self, what: &str, path: &Path, tolerance: Tolerance, ratio: Option<f64>) {
+        self.distances.push(Distance {
+            what: what.to_owned(),
+            at: place(path),
+            absolute: tolerance.absolute,
+            relative: tolerance.relative,
+            ratio,
+        });
     }
 
     /// Adds something about the record as a whole.

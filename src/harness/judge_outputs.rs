@@ -48,7 +48,7 @@ pub(super) fn judge_outputs(
 }
 
 /// The element type that `same` means: the axis's, or else the first array's.
-fn own_dtype(cell: &Cell) -> Option<DType> {
+pub(super) fn own_dtype(cell: &Cell) -> Option<DType> {
     let axis = cell.axes.iter().find(|(axis, _)| axis == "dtype");
     let of_axis = axis.and_then(|(_, value)| value.as_text()).and_then(DType::named);
     of_axis.or_else(|| cell.inputs.values().find_map(first_dtype))
@@ -120,6 +120,7 @@ fn judge_output(
             };
             let comparison = compare::compare(seen, &data, tolerance);
             let what = format!("output {place}");
+            found.distance(&what, &at, tolerance, compare::ratio(seen, &data, tolerance));
             judge_comparison(found, comparison, &what, &shape, policy, dtype, &at);
         }
     }
@@ -136,7 +137,9 @@ fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
                 wanted,
             } in relations
             {
-                let comparison = compare::compare(seen, &wanted.data, wanted.policy.tolerance(wanted.dtype));
+                let tolerance = wanted.policy.tolerance(wanted.dtype);
+                let comparison = compare::compare(seen, &wanted.data, tolerance);
+                found.distance(what, at, tolerance, compare::ratio(seen, &wanted.data, tolerance));
                 let (shape, policy) = (&wanted.shape, wanted.policy.name());
                 judge_comparison(found, comparison, what, shape, policy, wanted.dtype, at);
             }
@@ -179,9 +182,12 @@ fn judge_reference(found: &mut Findings<'_>, observed: &Observed, at: &Path) {
             found.add(Checked::Value, FindingKind::Dtype, at, message);
             continue;
         }
+        let tolerance = wanted.policy.tolerance(dtype);
+        let ratio = compare::ratio(seen, &wanted.data, tolerance);
+        found.distance(&format!("output {place}"), at, tolerance, ratio);
         let comparison = match wanted.policy {
             Policy::ExactBits => compare::compare_bits(seen, &wanted.data),
-            policy => compare::compare(seen, &wanted.data, policy.tolerance(dtype)),
+            _ => compare::compare(seen, &wanted.data, tolerance),
         };
         if let Comparison::Same { compared: 0, nan } = comparison {
             // An empty output is compared by its shape; one of nothing but NaN says nothing about a function.

@@ -1,12 +1,13 @@
 //! What has become of known failures: expired ones, and those that no longer fail, with the edit to make.
 
-use crate::case::cell::Cell;
+use crate::case::cell::{Cell, Located};
 use crate::case::date::Date;
 use crate::case::edit;
 use crate::case::position::Path;
 use crate::case::schema::Check;
 use crate::report::text::counted;
-use crate::scorecard::outcome::{Outcome, Verdict};
+use crate::scorecard::failure::FailureRow;
+use crate::scorecard::outcome::{Checked, Outcome, Verdict};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -56,6 +57,33 @@ fn entries(cells: &[Cell]) -> Entries<'_> {
         }
     }
     entries
+}
+
+/// The entries as the scorecard lists them.
+pub fn rows(cells: &[Cell]) -> Vec<FailureRow> {
+    let mut found: BTreeMap<(&str, Path), FailureRow> = BTreeMap::new();
+    for cell in cells {
+        for Located { path, item } in &cell.expected_fail {
+            let row = found
+                .entry((&cell.case.file, path.clone()))
+                .or_insert_with(|| FailureRow {
+                    case: cell.case.id.clone(),
+                    check: match item.check {
+                        Check::Record => Checked::Record,
+                        Check::Value => Checked::Value,
+                    },
+                    cells: 0,
+                    because: item.because.clone(),
+                    issue: item.issue.clone(),
+                    opened: item.opened.to_string(),
+                    expires: item.expires.to_string(),
+                });
+            row.cells += 1;
+        }
+    }
+    let mut rows: Vec<FailureRow> = found.into_values().collect();
+    rows.sort();
+    rows
 }
 
 /// The entries that expired before `today`.

@@ -1,5 +1,6 @@
 //! From cells to verdicts: the seam behind which a cell runs, what is expected of it, the trials, and the whole run.
 
+mod about;
 pub mod backend;
 pub mod block;
 mod child;

@@ -32,7 +32,7 @@ impl From<Device> for Here {
 impl From<&Backend> for Here {
     fn from(backend: &Backend) -> Self {
         Self {
-            mlx: backend.mlx.clone(),
+            mlx: backend.environment.mlx.clone(),
             ..Self::from(backend.device)
         }
     }

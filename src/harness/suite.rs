@@ -11,16 +11,28 @@ use crate::case::cell::Cell;
 use crate::case::check::Suite;
 use crate::case::date::Date;
 use crate::case::load;
+use crate::coverage::count::count;
+use crate::coverage::excluded::{self, ExcludedError};
+use crate::coverage::shown;
 use crate::report::junit::{junit, JunitError};
 use crate::report::{self, page::Page};
 use crate::scorecard::cells::{against_recorded, CellBook};
+use crate::scorecard::changes::Version;
+use crate::scorecard::decision::Decision;
+use crate::scorecard::diff::Terms;
+use crate::scorecard::environment::Environment;
 use crate::scorecard::exit::Exit;
+use crate::scorecard::label::{self, Standing};
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::outcome::{Ending, Evidence, Outcome};
 use crate::scorecard::outcomes::{Origin, Outcomes};
+use crate::scorecard::retired::Retired;
 use crate::scorecard::settle::{self, Column, Mode, SettleError, Settled};
+use crate::scorecard::side::side;
 use crate::scorecard::store::{Store, WriteError, INDEX, JUNIT, OUTCOMES};
+use crate::scorecard::surface::Surface;
 use crate::scorecard::totals::Totals;
+use crate::vocabulary::Device;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -152,7 +164,12 @@ pub struct Scope<'a> {
     pub problems: usize,
     /// Whether committed files may be written.
     pub mode: Mode,
+    /// What outcomes show of mlx-c and mlx-rs.
+    pub surface: Shows<'a>,
 }
+
+/// Says what outcomes show of mlx-c and mlx-rs.
+pub type Shows<'a> = Box<dyn Fn(&[Outcome]) -> Result<Vec<Surface>, ExcludedError> + 'a>;
 
 impl<'a> Scope<'a> {
     /// A run of this backend's suite, today and under this process's environment.
@@ -165,7 +182,31 @@ impl<'a> Scope<'a> {
             today: Date::today(),
             problems: loaded.problems.len(),
             mode: Mode::from_environment(),
+            surface: Box::new(|outcomes| {
+                let excluded = excluded::read(store.root())?;
+                Ok(shown::surface(&count(&loaded.cells, outcomes, &excluded)))
+            }),
         }
+    }
+
+    /// A device's column of the scorecard.
+    ///
+    /// # Errors
+    ///
+    /// What is left out of the coverage cannot be read.
+    pub fn column(
+        &self,
+        device: Device,
+        environment: Environment,
+        outcomes: Vec<Outcome>,
+    ) -> Result<Column, ExcludedError> {
+        let surface = (self.surface)(&outcomes)?;
+        Ok(Column {
+            device,
+            environment,
+            surface,
+            outcomes,
+        })
     }
 }
 
@@ -180,6 +221,8 @@ pub struct Ended {
     pub settled: Settled,
     /// Known failures that somebody must see to.
     pub notices: Vec<Notice>,
+    /// The label, and whether it holds.
+    pub label: Standing,
     /// Where the page lies, relative to the root.
     pub page: &'static str,
 }
@@ -200,6 +243,8 @@ pub enum EndError {
     Report(#[from] report::ReportError),
     #[error(transparent)]
     Junit(#[from] JunitError),
+    #[error(transparent)]
+    Excluded(#[from] ExcludedError),
 }
 
 /// Where outcomes of these cells come from.
@@ -210,7 +255,7 @@ pub fn origin(backend: &Backend, cells: &[&Cell]) -> Origin {
             files.insert(cell.case.file.clone(), load::digest(&cell.case.text));
         }
     }
-    Origin::new(backend.device, &backend.mlx, files)
+    Origin::new(backend.device, backend.environment.clone(), files)
 }
 
 /// Ends a run: writes outcomes and page, settles the scorecard.
@@ -221,10 +266,10 @@ pub fn end(scope: &Scope<'_>, outcomes: Vec<Outcome>) -> Result<Ended, EndError>
     };
     scope.store.write(OUTCOMES, file.write()?.as_bytes())?;
     scope.store.write(JUNIT, junit(&file.outcomes)?.as_bytes())?;
-    let column = Column {
-        device: file.origin.device,
-        outcomes: file.outcomes,
-    };
+    let Origin {
+        device, environment, ..
+    } = file.origin;
+    let column = scope.column(device, environment, file.outcomes)?;
     end_columns(scope, vec![column])
 }
 
@@ -233,8 +278,12 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     let lock = scope.store.lock()?;
     // Read again: another run may have settled since this one began.
     let committed = scope.store.committed_under(&lock)?;
+    let expected_failures = known::rows(scope.suite);
+    let retired = scope.store.retired()?;
     let run = settle::Run {
         capabilities: scope.capabilities,
+        expected_failures: &expected_failures,
+        retired: &retired,
         columns: &columns,
         // A file that cannot be read has cells that did not run.
         cells: scope.suite.len() + scope.problems,
@@ -242,9 +291,11 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     };
     let mut settled = settle::settle(scope.store, &lock, &committed, run)?;
     drop(lock);
+    let label = label(scope, &settled.version, &retired)?;
     let mut notices = known::expired(scope.suite, scope.today);
     settled.exit = match settled.exit {
         _ if scope.problems > 0 => Exit::Suite,
+        Exit::Clean | Exit::Improvement if !label.holds() => Exit::Regression,
         // What expired is no evidence any more, whatever else is better.
         Exit::Clean | Exit::Improvement if !notices.is_empty() => Exit::Evidence,
         exit => exit,
@@ -265,6 +316,26 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
         totals,
         settled,
         notices,
+        label,
         page: INDEX,
     })
+}
+
+/// The label, and whether it holds for a version of the scorecard.
+fn label(scope: &Scope<'_>, version: &Version, retired: &Retired) -> Result<Standing, EndError> {
+    let decided = |decision: &Decision| {
+        let side = side(scope.store.root(), &decision.revision);
+        side.map(|side| side.version).map_err(|error| error.to_string())
+    };
+    let terms = Terms {
+        retired,
+        gate: &scope.store.gate()?,
+        today: &scope.today.to_string(),
+    };
+    Ok(label::standing(
+        scope.store.decision()?.as_ref(),
+        decided,
+        version,
+        &terms,
+    ))
 }

@@ -157,7 +157,7 @@ fn capability_view(capability: &Capability, outcomes: &[Outcome]) -> CapabilityV
             evidence.passing, evidence.killed
         ),
         Standing::Unsupported => format!("{} with the refusal", counted(evidence.refusing, "cell")),
-        Standing::NotYetProven => verdict::shortfall(capability, &evidence),
+        Standing::NotYetProven => evidence.missing.clone().unwrap_or_default(),
     };
     let covering = outcomes
         .iter()

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use crate::scorecard::changes::{Change, Direction};
+use crate::scorecard::label::Standing;
 use crate::scorecard::outcome::{Ending, EvaluationKind, EvaluationPlace, Evidence, Fate, OpRow, Outcome};
 use crate::scorecard::settle::{Settled, Update};
 use crate::scorecard::store::{CARD, PENDING_CARD};
@@ -9,7 +10,7 @@ use crate::scorecard::totals::Totals;
 use crate::vocabulary::Shape;
 
 /// Totals, what became of the scorecard, and where the page lies.
-pub fn summary(totals: &Totals, settled: &Settled, page: &str) -> String {
+pub fn summary(totals: &Totals, settled: &Settled, label: &Standing, page: &str) -> String {
     let mut lines = vec![totals_line(totals)];
     lines.extend(change_lines(&settled.changes, Direction::Regression, "worse "));
     lines.extend(change_lines(&settled.changes, Direction::Improvement, "better"));
@@ -28,6 +29,8 @@ pub fn summary(totals: &Totals, settled: &Settled, page: &str) -> String {
         lines.extend(shortened(settled.diff.lines(), MOST_DIFF_LINES));
     }
     lines.push(update_line(&settled.update));
+    lines.push(format!("label: {}", label.phrase()));
+    lines.extend(label.broken.iter().map(|why| format!("broken  {why}")));
     lines.push(format!("report: {page}"));
     lines.join("\n") + "\n"
 }

@@ -1,74 +1,94 @@
-//! The scorecard's second file: a row for each cell.
+//! What is known of each cell: the ground that everything in the scorecard follows from.
 //!
-//! It holds what is the same wherever the device is of the same kind: no times, no distances, no machine names.
+//! It holds what is the same wherever the device is of the same kind: no times, no distances, no machine names. How it
+//! lies in its file, a line a case, is [`book`](super::book)'s.
 
-use super::card::{BACKEND, SCHEMA};
-use super::lines::{self, ReadError};
+use super::about::About;
 use super::outcome::{Checked, Ending, Fate, Outcome, Verdict};
+use crate::capability::RefusalCode;
 use crate::vocabulary::{Device, State};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// `scorecards/mlx.cells.json`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// All cells, sorted by id.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellBook {
-    /// The layout's version.
-    pub schema: u32,
-    /// The backend.
-    pub backend: String,
-    /// A row for each cell, sorted by id.
+    /// A row for each.
     pub cells: Vec<CellRow>,
 }
 
 /// One cell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellRow {
     /// Its id.
     pub cell: String,
+    /// The id of its case, with which its own begins.
+    pub case: String,
+    /// Ids of the capabilities that the case covers.
+    pub covers: Vec<String>,
+    /// What it is about.
+    pub about: About,
     /// What it yielded, by device.
     pub devices: BTreeMap<Device, CellRecord>,
 }
 
 /// What a cell yielded on one device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellRecord {
     /// The verdict about the record.
     pub record: Verdict,
     /// The verdict about the value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Verdict>,
     /// The trace's state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
     /// How many ops the trace has.
     pub ops: usize,
     /// The mutant of this cell, and what became of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutant: Option<String>,
+    /// With which code the backend refused.
+    pub refused: Option<RefusalCode>,
+    /// The tolerances that its values were held to; see [`Distance::tolerance`](super::about::Distance::tolerance).
+    pub tolerances: Vec<String>,
     /// What fails and how, without figures: `value values expect.reference`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signature: Vec<String>,
 }
+
+/// What becomes of a mutant, as the first words after its name.
+const KILLED: &str = ": killed, ";
 
 impl CellRecord {
     /// The record of an outcome.
     pub fn of(outcome: &Outcome) -> Self {
         let mutant = outcome.evidence.mutant.as_ref().map(|mutant| match mutant.fate {
-            Fate::Killed(reason) => format!("{}: killed, {reason}", mutant.name),
+            Fate::Killed(reason) => format!("{}{KILLED}{reason}", mutant.name),
             Fate::Misnamed(reason) => format!("{}: misnamed, {reason}", mutant.name),
             Fate::Survived => format!("{}: survived", mutant.name),
         });
+        let mut tolerances: Vec<String> = outcome.distances.iter().map(|it| it.tolerance()).collect();
+        tolerances.sort();
+        tolerances.dedup();
         Self {
             record: outcome.record,
             value: outcome.value,
             state: outcome.evidence.state,
             ops: outcome.evidence.ops.len(),
             mutant,
+            refused: match outcome.evidence.ending {
+                Ending::Refused { code, .. } => Some(code),
+                _ => None,
+            },
+            tolerances,
             signature: signature(outcome),
         }
+    }
+
+    /// Whether the cell's mutant was killed; `None` where it had none.
+    pub fn killed(&self) -> Option<bool> {
+        self.mutant.as_ref().map(|mutant| mutant.contains(KILLED))
+    }
+
+    /// Whether either verdict is red.
+    pub fn is_red(&self) -> bool {
+        self.record.is_red() || self.value.is_some_and(Verdict::is_red)
     }
 }
 
@@ -136,36 +156,37 @@ pub fn against_recorded(mut outcome: Outcome, book: &CellBook, device: Device) -
 impl CellBook {
     /// The book after a complete run on `device`. Cells that no longer exist go, on every device.
     pub fn updated(before: &CellBook, device: Device, outcomes: &[Outcome]) -> Self {
-        let old: BTreeMap<&str, &CellRow> = before.cells.iter().map(|row| (row.cell.as_str(), row)).collect();
         let mut cells: Vec<CellRow> = outcomes
             .iter()
             .map(|outcome| {
-                let mut devices = old
-                    .get(outcome.cell.as_str())
-                    .map(|row| row.devices.clone())
-                    .unwrap_or_default();
+                let old = before.row(&outcome.cell);
+                let mut devices = old.map(|row| row.devices.clone()).unwrap_or_default();
                 devices.insert(device, CellRecord::of(outcome));
                 CellRow {
                     cell: outcome.cell.clone(),
+                    case: outcome.case(),
+                    covers: outcome.covers.clone(),
+                    about: outcome.about.clone(),
                     devices,
                 }
             })
             .collect();
         cells.sort_by(|a, b| a.cell.cmp(&b.cell));
-        Self {
-            schema: SCHEMA,
-            backend: BACKEND.to_owned(),
-            cells,
-        }
+        Self { cells }
     }
 
-    /// What a cell yielded on a device, if that is recorded.
-    pub fn record(&self, cell: &str, device: Device) -> Option<&CellRecord> {
+    /// The row of a cell.
+    pub fn row(&self, cell: &str) -> Option<&CellRow> {
         let place = self
             .cells
             .binary_search_by(|row| row.cell.as_str().cmp(cell))
             .ok()?;
-        self.cells[place].devices.get(&device)
+        Some(&self.cells[place])
+    }
+
+    /// What a cell yielded on a device, if that is recorded.
+    pub fn record(&self, cell: &str, device: Device) -> Option<&CellRecord> {
+        self.row(cell)?.devices.get(&device)
     }
 
     /// Whether the device has a column at all.
@@ -173,20 +194,12 @@ impl CellBook {
         self.cells.iter().any(|row| row.devices.contains_key(&device))
     }
 
-    /// Reads the content of `file`.
-    pub fn read(file: &str, text: &str) -> Result<Self, ReadError> {
-        let mut book: Self = lines::read(file, text, SCHEMA)?;
-        // A merge by hand may leave rows out of order, and looking up relies on it.
-        book.cells.sort_by(|a, b| a.cell.cmp(&b.cell));
-        Ok(book)
-    }
-
-    /// The file's content.
-    pub fn write(&self) -> serde_json::Result<String> {
-        let head = [
-            ("schema", self.schema.into()),
-            ("backend", self.backend.as_str().into()),
-        ];
-        lines::write(&head, "cells", &self.cells)
+    /// The rows that have a record of a device, with it.
+    pub fn column(&self, device: Device) -> impl Iterator<Item = (&CellRow, &CellRecord)> {
+        let of = move |row: &'_ CellRow| row.devices.contains_key(&device);
+        self.cells
+            .iter()
+            .filter(move |row| of(row))
+            .filter_map(move |row| Some((row, row.devices.get(&device)?)))
     }
 }

@@ -16,7 +16,7 @@ pub enum ReadError {
         source: std::io::Error,
     },
     /// It was written by another version.
-    #[error("{file} has schema {found}, this assay reads schema {known}; use the assay that wrote it, or run again")]
+    #[error("{file} has schema {found}, this assay reads schema {known}; use the assay that wrote it, or remove the file and run again")]
     Schema {
         /// The file.
         file: String,
@@ -24,6 +24,16 @@ pub enum ReadError {
         found: u64,
         /// The schema known here.
         known: u32,
+    },
+    /// It was edited by hand.
+    #[error("{file} was edited by hand, or lies beside another run's cells: `{field}` {message}; restore both files from git, or remove both and run again")]
+    Edited {
+        /// The file.
+        file: String,
+        /// The field.
+        field: String,
+        /// What is wrong with it.
+        message: String,
     },
     /// It does not fit.
     #[error("{file} at `{path}`: {message}; restore the file from git, or remove it and run again")]
@@ -59,21 +69,26 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str, schema: u32) -> Result<
         .map_err(|error| misfit(error.path().to_string(), error.inner().to_string()))
 }
 
-/// A document of `head` fields and one list, `name`, with a line for each of its rows.
-pub fn write<T: Serialize>(
+/// Each row as JSON.
+pub fn rows<T: Serialize>(rows: &[T]) -> serde_json::Result<Vec<String>> {
+    rows.iter().map(serde_json::to_string).collect()
+}
+
+/// A document of `head` fields and lists, each with a line for each of its rows.
+pub fn write(
     head: &[(&str, serde_json::Value)],
-    name: &str,
-    rows: &[T],
+    lists: &[(&str, Vec<String>)],
 ) -> serde_json::Result<String> {
-    let mut text = String::from("{\n");
+    let mut fields = Vec::new();
     for (key, value) in head {
-        text.push_str(&format!("  {}: {value},\n", serde_json::to_string(key)?));
+        fields.push(format!("  {}: {value}", serde_json::to_string(key)?));
     }
-    text.push_str(&format!("  {}: [", serde_json::to_string(name)?));
-    for (place, row) in rows.iter().enumerate() {
-        text.push_str(if place == 0 { "\n    " } else { ",\n    " });
-        text.push_str(&serde_json::to_string(row)?);
+    for (name, rows) in lists {
+        let name = serde_json::to_string(name)?;
+        fields.push(match rows.is_empty() {
+            true => format!("  {name}: []"),
+            false => format!("  {name}: [\n    {}\n  ]", rows.join(",\n    ")),
+        });
     }
-    text.push_str(if rows.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
-    Ok(text)
+    Ok(format!("{{\n{}\n}}\n", fields.join(",\n")))
 }

@@ -36,7 +36,7 @@ pub enum MergeError {
         ours: String,
     },
     /// Two of the same device come from different versions of MLX.
-    #[error("{file} comes from MLX {found}, but {other} from MLX {theirs}; run both with one version")]
+    #[error("{file} comes from {found}, but {other} from {theirs}; run both with the same")]
     OtherMlx {
         /// The file of outcomes.
         file: String,
@@ -79,11 +79,11 @@ pub fn merge(
         let device = origin.device;
         let (other, theirs) = versions
             .entry(device)
-            .or_insert_with(|| (file.clone(), origin.mlx.clone()));
-        if *theirs != origin.mlx {
+            .or_insert_with(|| (file.clone(), origin.environment.to_string()));
+        if *theirs != origin.environment.to_string() {
             return Err(MergeError::OtherMlx {
                 file,
-                found: origin.mlx,
+                found: origin.environment.to_string(),
                 other: other.clone(),
                 theirs: theirs.clone(),
             });
@@ -135,12 +135,20 @@ fn belongs(here: &Origin, file: &str, origin: &Origin) -> Result<(), MergeError>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scorecard::environment::Environment;
     use crate::scorecard::outcome::{Evidence, Verdict};
+
+    fn environment(mlx: &str) -> Environment {
+        Environment {
+            mlx: mlx.into(),
+            ..Environment::default()
+        }
+    }
 
     fn origin(device: Device) -> Origin {
         Origin::new(
             device,
-            "0.32.2",
+            environment("0.32.2"),
             [("cases/a.yaml".to_owned(), "1".to_owned())].into(),
         )
     }
@@ -155,6 +163,8 @@ mod tests {
             value: None,
             findings: vec![],
             evidence: Evidence::default(),
+            about: Default::default(),
+            distances: vec![],
             millis,
             output: String::new(),
         }
@@ -193,12 +203,13 @@ mod tests {
         let mut harness = part("old", Device::LinuxCpu, vec![]);
         harness.1.origin.harness = "0".into();
         let mut mlx = part("mlx", Device::LinuxCpu, vec![]);
-        mlx.1.origin.mlx = "0.33.0".into();
+        mlx.1.origin.environment = environment("0.33.0");
         let plain = || part("1", Device::LinuxCpu, vec![outcome("a", Verdict::Pass, 1)]);
         assert!(refused(vec![changed]).contains("another cases/a.yaml"));
         assert!(refused(vec![more]).contains("cases/b.yaml, which is not here"));
         assert!(refused(vec![harness]).contains("another harness (0)"));
-        assert!(refused(vec![plain(), mlx]).contains("MLX 0.33.0, but 1 from MLX 0.32.2"));
+        assert!(refused(vec![plain(), mlx])
+            .contains("comes from MLX 0.33.0, mlx-c , mlx-rs , but 1 from MLX 0.32.2"));
         let disagreeing = part("2", Device::LinuxCpu, vec![outcome("a", Verdict::Fail, 1)]);
         assert!(refused(vec![plain(), disagreeing]).contains("do not agree about a"));
     }

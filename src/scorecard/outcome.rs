@@ -1,7 +1,9 @@
 //! What a cell yielded: plain data that crosses processes, lies in `outcomes.jsonl`, and feeds scorecard and pages.
 
+use super::about::{About, Distance};
 use crate::capability::RefusalCode;
 use crate::vocabulary::{Decision, Reason, State};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything the suite keeps of one cell's run.
@@ -24,6 +26,12 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// What was seen.
     pub evidence: Evidence,
+    /// What the cell is about.
+    #[serde(default)]
+    pub about: About,
+    /// How near its values came to what they must be. Never part of the scorecard, since it depends on the processor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distances: Vec<Distance>,
     /// How long the cell took, in milliseconds. Never part of the scorecard.
     pub millis: u64,
     /// The end of what the cell printed, where it is red; differs from run to run.
@@ -32,7 +40,7 @@ pub struct Outcome {
 }
 
 /// One verdict about one cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// As expected.
@@ -74,7 +82,7 @@ pub struct Finding {
 }
 
 /// The verdict that a finding decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checked {
     /// The record.
@@ -438,11 +446,19 @@ impl std::fmt::Display for Verdict {
 }
 
 impl Outcome {
-    /// Whether another run of the cell yielded the same; times and printed text may differ.
+    /// The id of its case: the way to the file, without the folder of all cases.
+    pub fn case(&self) -> String {
+        let inner = self.file.strip_prefix("cases/").unwrap_or(&self.file);
+        let plain = inner.rsplit_once('.').map_or(inner, |(plain, _)| plain);
+        plain.replace('/', "::")
+    }
+
+    /// Whether another run of the cell yielded the same; times, distances and printed text may differ.
     pub fn same_as(&self, other: &Outcome) -> bool {
         let plain = |outcome: &Outcome| Outcome {
             millis: 0,
             output: String::new(),
+            distances: Vec::new(),
             ..outcome.clone()
         };
         plain(self) == plain(other)

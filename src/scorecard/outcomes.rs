@@ -1,13 +1,16 @@
 //! Outcomes as a file that any machine can carry: one line that says where they come from, then one line each.
 
+use super::environment::Environment;
 use super::lines::ReadError;
 use super::outcome::Outcome;
+use super::seal::short;
 use crate::vocabulary::Device;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// The version of the file's layout.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Where outcomes come from: what must agree before they are joined with others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,10 +20,12 @@ pub struct Origin {
     pub schema: u32,
     /// The device that they speak for.
     pub device: Device,
-    /// MLX's version.
-    pub mlx: String,
+    /// What it ran with.
+    pub environment: Environment,
     /// The digest of the harness's sources.
     pub harness: String,
+    /// The digest of the sources of the backend under test.
+    pub backend: String,
     /// The digest of each case's file.
     pub files: BTreeMap<String, String>,
 }
@@ -36,14 +41,24 @@ pub struct Outcomes {
 
 impl Origin {
     /// Of this harness.
-    pub fn new(device: Device, mlx: &str, files: BTreeMap<String, String>) -> Self {
+    pub fn new(device: Device, environment: Environment, files: BTreeMap<String, String>) -> Self {
         Self {
             schema: SCHEMA,
             device,
-            mlx: mlx.to_owned(),
+            environment,
             harness: env!("ASSAY_HARNESS").to_owned(),
+            backend: env!("ASSAY_BACKEND").to_owned(),
             files,
         }
+    }
+
+    /// One digest for all cases' files.
+    pub fn cases(&self) -> String {
+        let mut digest = Sha256::new();
+        for (file, of_file) in &self.files {
+            digest.update(format!("{file} {of_file}\n"));
+        }
+        short(&digest.finalize())
     }
 
     /// The file's first line.

@@ -1,11 +1,16 @@
 //! What a run does to the scorecard: write it, leave it, put a new one aside, or only compare.
 
-use super::card::Scorecard;
+use super::card::{Ground, Scorecard};
 use super::cells::CellBook;
-use super::changes::{changes, Change, Direction, Version};
+use super::changes::{changes, sort, Change, Direction, Version};
+use super::environment::Environment;
 use super::exit::Exit;
+use super::failure::FailureRow;
 use super::outcome::{Outcome, Verdict};
+use super::retired::Retired;
+use super::seal::seal;
 use super::store::{Lock, Store, WriteError, Written, CARD, CELLS, PENDING_CARD, PENDING_CELLS};
+use super::surface::{self, Surface};
 use super::verdict;
 use crate::capability::Capability;
 use crate::vocabulary::Device;
@@ -38,6 +43,10 @@ pub struct Run<'a> {
     pub capabilities: &'a [Capability],
     /// What the cells yielded, by device.
     pub columns: &'a [Column],
+    /// The known failures that the cases write down.
+    pub expected_failures: &'a [FailureRow],
+    /// The cases that went on purpose.
+    pub retired: &'a Retired,
     /// How many cells there are.
     pub cells: usize,
     /// Whether the files may be written.
@@ -49,6 +58,10 @@ pub struct Run<'a> {
 pub struct Column {
     /// The device.
     pub device: Device,
+    /// What it ran with.
+    pub environment: Environment,
+    /// What the outcomes show of mlx-c and mlx-rs.
+    pub surface: Vec<Surface>,
     /// The outcomes.
     pub outcomes: Vec<Outcome>,
 }
@@ -145,21 +158,31 @@ pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> 
         });
     }
 
-    let mut version = committed.clone();
+    let mut ground = Ground {
+        expected_failures: run.expected_failures.to_vec(),
+        ..Ground::of(&committed.card)
+    }
+    .claiming(run.capabilities);
+    let mut cells = committed.cells.clone();
     let mut over_claims: Vec<(&'static str, String)> = Vec::new();
     let mut changed = Vec::new();
-    for Column { device, outcomes } in run.columns {
-        version = Version {
-            card: Scorecard::updated(&version.card, run.capabilities, *device, outcomes),
-            cells: CellBook::updated(&version.cells, *device, outcomes),
-        };
+    for column in run.columns {
+        cells = CellBook::updated(&cells, column.device, &column.outcomes);
+        ground.surface = surface::updated(&ground.surface, column.device, &column.surface);
+        ground
+            .environments
+            .insert(column.device, column.environment.clone());
+    }
+    let card = seal(Scorecard::derived(&ground, &cells), &cells)?;
+    let version = Version { card, cells };
+    for column in run.columns {
         for capability in run.capabilities {
-            let unkept = verdict::unkept(capability, outcomes.iter());
+            let unkept = verdict::unkept(capability, column.outcomes.iter());
             over_claims.extend(unkept.map(|missing| (capability.id, missing)));
         }
-        changed.extend(changes(committed, &version, *device));
+        changed.extend(changes(committed, &version, column.device, run.retired));
     }
-    changed.sort_by(|a, b| (a.direction, &a.what).cmp(&(b.direction, &b.what)));
+    sort(&mut changed);
     let changes = changed;
     let worse =
         red || !over_claims.is_empty() || changes.iter().any(|it| it.direction == Direction::Regression);

@@ -1,9 +1,10 @@
 //! Where the files of a root lie, and how they are written: whole or not at all, and only if their bytes differ.
 
-use super::card::Scorecard;
-use super::cells::CellBook;
 use super::changes::Version;
+use super::decision::{self, Decision};
+use super::gate::{self, Gate};
 use super::lines::ReadError;
+use super::retired::{self, Retired};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -114,15 +115,31 @@ impl Store {
         if card_text.is_none() && cells_text.is_none() {
             return Ok(None);
         }
-        let card = card_text
-            .map(|text| Scorecard::read(card, &text))
-            .transpose()?
-            .unwrap_or_default();
-        let cells = cells_text
-            .map(|text| CellBook::read(cells, &text))
-            .transpose()?
-            .unwrap_or_default();
-        Ok(Some(Version { card, cells }))
+        let missing = |file: &str| ReadError::Unreadable {
+            file: file.to_owned(),
+            source: io::ErrorKind::NotFound.into(),
+        };
+        let card_text = card_text.ok_or_else(|| missing(card))?;
+        let cells_text = cells_text.ok_or_else(|| missing(cells))?;
+        Version::read((card, &card_text), (cells, &cells_text)).map(Some)
+    }
+
+    /// The cases that went on purpose; none where there is no list.
+    pub fn retired(&self) -> Result<Retired, ReadError> {
+        let text = self.text(retired::FILE)?;
+        text.map_or(Ok(Retired::default()), |text| Retired::read(retired::FILE, &text))
+    }
+
+    /// What `stable` takes; the strictest rules where there is no file.
+    pub fn gate(&self) -> Result<Gate, ReadError> {
+        let text = self.text(gate::FILE)?;
+        text.map_or(Ok(Gate::default()), |text| Gate::read(gate::FILE, &text))
+    }
+
+    /// What was decided on the label, if anything was.
+    pub fn decision(&self) -> Result<Option<Decision>, ReadError> {
+        let text = self.text(decision::FILE)?;
+        text.map(|text| Decision::read(decision::FILE, &text)).transpose()
     }
 
     fn text(&self, file: &str) -> Result<Option<String>, ReadError> {
@@ -250,6 +267,9 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scorecard::card::{Ground, Scorecard};
+    use crate::scorecard::cells::CellBook;
+    use crate::scorecard::seal::seal;
 
     #[test]
     fn a_file_with_the_same_bytes_is_left_alone() {
@@ -270,9 +290,13 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder for the test");
         let store = Store::new(root.path());
         let version = |backend: &str| {
-            let (mut card, mut cells) = (Scorecard::default(), CellBook::default());
-            (card.schema, cells.schema) = (1, 1);
-            (card.backend, cells.backend) = (backend.to_owned(), backend.to_owned());
+            let cells = CellBook::default();
+            let claims = vec![(backend.to_owned(), true, None)];
+            let ground = Ground {
+                claims,
+                ..Ground::default()
+            };
+            let card = seal(Scorecard::derived(&ground, &cells), &cells).expect("sealed");
             (card.write().expect("spelled"), cells.write().expect("spelled"))
         };
         let (card, cells) = version("old");
@@ -285,10 +309,7 @@ mod tests {
         let swap = serde_json::to_vec(&Swap { card, cells }).expect("spelled");
         store.write(SWAP, &swap).expect("written");
         let read = store.committed().expect("readable");
-        assert_eq!(
-            (read.card.backend.as_str(), read.cells.backend.as_str()),
-            ("new", "new")
-        );
+        assert_eq!(read.card.capabilities[0].id, "new");
         assert!(!store.path(SWAP).exists());
     }
 
@@ -296,18 +317,20 @@ mod tests {
     fn an_unknown_field_is_refused_by_name_and_another_schema_by_number() {
         let root = tempfile::tempdir().expect("a folder for the test");
         let store = Store::new(root.path());
+        let (cells, card) = (CellBook::default(), Scorecard::default());
+        let card = seal(Scorecard::derived(&Ground::of(&card), &cells), &cells).expect("sealed");
+        let card = card.write().expect("spelled");
         store
-            .write(
-                CARD,
-                br#"{"schema": 1, "backend": "mlx", "capabilities": [], "verdcit": 1}"#,
-            )
+            .write(CELLS, cells.write().expect("spelled").as_bytes())
             .expect("written");
+        let unknown = card.replace("\"backend\"", "\"verdcit\": 1, \"backend\"");
+        store.write(CARD, unknown.as_bytes()).expect("written");
         let error = store.committed().expect_err("an unknown field").to_string();
         assert!(error.contains("unknown field `verdcit`"), "{error}");
         store
-            .write(CARD, br#"{"schema": 2, "shape": "new"}"#)
+            .write(CARD, br#"{"schema": 99, "shape": "new"}"#)
             .expect("written");
         let error = store.committed().expect_err("another schema").to_string();
-        assert!(error.contains("schema 2"), "{error}");
+        assert!(error.contains("schema 99"), "{error}");
     }
 }

@@ -1,11 +1,14 @@
 //! What the cells of one device say about a capability: one pure function.
 
-use super::outcome::{Ending, Fate, Outcome, Verdict};
-use crate::capability::Capability;
+use super::cells::CellRecord;
+use super::outcome::{Outcome, Verdict};
+use crate::capability::{Capability, RefusalCode};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What is known of a capability on one device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// The flag is true, every covering cell's record passes, at least one killed a mutant, and where a code belongs to
@@ -29,7 +32,7 @@ impl Standing {
 }
 
 /// A standing and what it rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// The standing.
@@ -39,51 +42,87 @@ pub struct Evidence {
     /// Those whose record passes.
     pub passing: u32,
     /// Passing ones that a mutant was seeded in.
-    #[serde(default)]
     pub mutants: u32,
     /// Those that killed it: the kill rate is this over `mutants`.
     pub killed: u32,
     /// Those that pin the refusal.
     pub refusing: u32,
+    /// How many cells of each covering case pass.
+    pub cases: BTreeMap<String, u32>,
+    /// What is missing, where the capability is not yet proven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+/// What one covering cell has to say about a capability.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// Its case.
+    pub case: String,
+    /// Is its record true?
+    pub record: Verdict,
+    /// Whether its mutant was killed; `None` without one.
+    pub killed: Option<bool>,
+    /// With which code the backend refused.
+    pub refused: Option<RefusalCode>,
+}
+
+impl Witness {
+    /// What an outcome has to say.
+    pub fn of(outcome: &Outcome) -> Self {
+        Self::recorded(&outcome.case(), &CellRecord::of(outcome))
+    }
+
+    /// What a record of the scorecard has to say.
+    pub fn recorded(case: &str, record: &CellRecord) -> Self {
+        Self {
+            case: case.to_owned(),
+            record: record.record,
+            killed: record.killed(),
+            refused: record.refused,
+        }
+    }
 }
 
 /// What the outcomes of one device say about a capability.
 pub fn evidence<'a>(capability: &Capability, outcomes: impl Iterator<Item = &'a Outcome>) -> Evidence {
-    let covering: Vec<&Outcome> = outcomes
-        .filter(|outcome| outcome.covers.iter().any(|id| id == capability.id))
-        .filter(|outcome| outcome.record != Verdict::Skipped)
-        .collect();
-    let passing: Vec<&&Outcome> = covering
-        .iter()
-        .filter(|outcome| outcome.record == Verdict::Pass)
-        .collect();
-    let mutants = passing
-        .iter()
-        .filter(|outcome| outcome.evidence.mutant.is_some())
-        .count();
-    let killed = passing.iter().filter(|outcome| killed_a_mutant(outcome)).count();
-    let refusing = passing
-        .iter()
-        .filter(|outcome| refused(outcome, capability))
-        .count();
+    let covering = outcomes.filter(|outcome| outcome.covers.iter().any(|id| id == capability.id));
+    testimony(capability.flag, capability.refusal, covering.map(Witness::of))
+}
 
-    let all_pass = !covering.is_empty() && passing.len() == covering.len();
-    let pinned = capability.refusal.is_none() || refusing > 0;
-    let verdict = match capability.flag {
-        true if all_pass && killed > 0 && pinned => Standing::Supported,
-        false if refusing > 0 && refusing == covering.len() => Standing::Unsupported,
-        _ => Standing::NotYetProven,
-    };
+/// What the covering cells of one device say about a claim: its flag, and the code of its refusal.
+pub fn testimony(flag: bool, code: Option<RefusalCode>, covering: impl Iterator<Item = Witness>) -> Evidence {
+    let covering: Vec<Witness> = covering.filter(|it| it.record != Verdict::Skipped).collect();
+    let passing = || covering.iter().filter(|it| it.record == Verdict::Pass);
     // A suite has far fewer cells than a u32 counts.
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Evidence {
-        verdict,
-        cells: count(covering.len()),
-        passing: count(passing.len()),
-        mutants: count(mutants),
-        killed: count(killed),
-        refusing: count(refusing),
+    let mut cases: BTreeMap<String, u32> = BTreeMap::new();
+    for witness in &covering {
+        *cases.entry(witness.case.clone()).or_default() += u32::from(witness.record == Verdict::Pass);
     }
+    let mut found = Evidence {
+        verdict: Standing::NotYetProven,
+        cells: count(covering.len()),
+        passing: count(passing().count()),
+        mutants: count(passing().filter(|it| it.killed.is_some()).count()),
+        killed: count(passing().filter(|it| it.killed == Some(true)).count()),
+        refusing: count(
+            passing()
+                .filter(|it| it.refused.is_some() && it.refused == code)
+                .count(),
+        ),
+        cases,
+        missing: None,
+    };
+    let all_pass = found.cells > 0 && found.passing == found.cells;
+    let pinned = code.is_none() || found.refusing > 0;
+    found.verdict = match flag {
+        true if all_pass && found.killed > 0 && pinned => Standing::Supported,
+        false if found.refusing > 0 && found.refusing == found.cells => Standing::Unsupported,
+        _ => Standing::NotYetProven,
+    };
+    found.missing = (found.verdict == Standing::NotYetProven).then(|| shortfall(flag, code, &found));
+    found
 }
 
 /// What the table says of a capability and the cells of one device do not show: a claim without evidence, a refusal that
@@ -102,11 +141,11 @@ pub fn unkept<'a>(
         return None;
     }
     let word = if capability.flag { "claimed" } else { "refused" };
-    Some(format!("{word}, but {}", shortfall(capability, &found)))
+    Some(format!("{word}, but {}", found.missing.unwrap_or_default()))
 }
 
-/// Why a row is not proven, for whoever has to prove it.
-pub fn shortfall(capability: &Capability, evidence: &Evidence) -> String {
+/// Why a claim is not proven, for whoever has to prove it.
+fn shortfall(flag: bool, code: Option<RefusalCode>, evidence: &Evidence) -> String {
     let Evidence {
         cells,
         passing,
@@ -114,8 +153,8 @@ pub fn shortfall(capability: &Capability, evidence: &Evidence) -> String {
         refusing,
         ..
     } = *evidence;
-    let code = capability.refusal.map_or("", |code| code.name());
-    match capability.flag {
+    let code = code.map_or("", RefusalCode::name);
+    match flag {
         _ if cells == 0 => "no cell that covers it ran".to_owned(),
         _ if passing < cells => format!("{} of {cells} covering cells do not pass", cells - passing),
         true if killed == 0 => "no covering cell killed a mutant".to_owned(),
@@ -127,26 +166,10 @@ pub fn shortfall(capability: &Capability, evidence: &Evidence) -> String {
     }
 }
 
-fn killed_a_mutant(outcome: &Outcome) -> bool {
-    outcome
-        .evidence
-        .mutant
-        .as_ref()
-        .is_some_and(|mutant| matches!(mutant.fate, Fate::Killed(_)))
-}
-
-fn refused(outcome: &Outcome, capability: &Capability) -> bool {
-    match &outcome.evidence.ending {
-        Ending::Refused { code, .. } => capability.refusal == Some(*code),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::RefusalCode;
-    use crate::scorecard::outcome::{Evidence as Seen, MutantRow};
+    use crate::scorecard::outcome::{Ending, Evidence as Seen, Fate, MutantRow};
     use crate::vocabulary::Reason;
 
     const CODE: RefusalCode = RefusalCode::NestedCapture;
@@ -189,6 +212,8 @@ mod tests {
                 mutant,
                 ..Seen::default()
             },
+            about: Default::default(),
+            distances: vec![],
             millis: 0,
             output: String::new(),
         }

@@ -45,11 +45,12 @@ fn the_page() {
     let scope = Scope {
         store: &store,
         capabilities: &shown,
-        origin: &Origin::new(Device::LinuxCpu, "", Default::default()),
+        origin: &Origin::new(Device::LinuxCpu, Default::default(), Default::default()),
         suite: &cells,
         today: "2026-11-29".parse().expect("a date"),
         problems: 0,
         mode: Mode::Write,
+        surface: Box::new(|_| Ok(vec![])),
     };
     end(&scope, recorder.outcomes()).expect("the run ends");
     let page = std::fs::read_to_string(store.path(INDEX)).expect("written");

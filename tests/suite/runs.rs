@@ -84,7 +84,7 @@ fn a_verdict_that_got_worse_waits_with_a_diff_until_it_is_accepted() {
     for part in [
         "FAIL tutorial::sequential",
         "worse",
-        "+    {\"cell\":\"tutorial::sequential\"",
+        "+    {\"case\":\"tutorial::sequential\"",
         "assay accept",
     ] {
         assert!(said(&worse).contains(part), "{part}: {}", said(&worse));

@@ -51,17 +51,18 @@ fn run_some(
     let scope = Scope {
         store,
         capabilities: &claims(),
-        origin: &Origin::new(Device::LinuxCpu, "", Default::default()),
+        origin: &Origin::new(Device::LinuxCpu, Default::default(), Default::default()),
         suite: cells,
         today: "2026-11-29".parse().expect("a date"),
         problems: 0,
         mode,
+        surface: Box::new(|_| Ok(vec![])),
     };
     end(&scope, recorder.outcomes()).expect("the run ends")
 }
 
 fn said(ended: &Ended) -> String {
-    text::summary(&ended.totals, &ended.settled, ended.page)
+    text::summary(&ended.totals, &ended.settled, &ended.label, ended.page)
 }
 
 fn fail_one(cell: &Cell, observed: &mut Observed) {
@@ -95,6 +96,28 @@ fn a_scorecard_is_written_once_and_then_left_alone() {
         (second.settled.update, second.settled.exit, time()),
         (Update::Current, Exit::Clean, written)
     );
+}
+
+#[test]
+fn the_committed_scorecard_is_small_a_line_a_row_and_as_it_was_written() {
+    let store = Store::new(env!("CARGO_MANIFEST_DIR"));
+    let version = store.committed().expect("readable, and not edited by hand");
+    let text = |file| std::fs::read_to_string(store.path(file)).expect("committed");
+    assert_eq!(text(CARD), version.card.write().expect("spelled"));
+    assert_eq!(text(CELLS), version.cells.write().expect("spelled"));
+    assert!(text(CARD).len() <= 200_000, "{} bytes", text(CARD).len());
+    let cases: std::collections::BTreeSet<&str> =
+        version.cells.cells.iter().map(|row| row.case.as_str()).collect();
+    assert!(text(CELLS).lines().count() < cases.len() + 10);
+}
+
+#[test]
+fn the_committed_schemas_are_current() {
+    for (file, wanted) in mlx_assay::scorecard::schema::texts().expect("spelled") {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let found = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(found == wanted, "{file} is old: run `assay generate --missing`");
+    }
 }
 
 #[test]
