@@ -17,6 +17,8 @@ words! {
         DistributedUnsupported = "distributed_unsupported",
         /// A GPU was asked for, and this build of MLX has none.
         GpuUnavailable = "gpu_unavailable",
+        /// An input was of a type or a form that no array has.
+        InputUnsupported = "input_unsupported",
         /// A result was to be replaced by an array of another shape or element type.
         InterventionMismatch = "intervention_mismatch",
         /// A capture was started inside a capture on the same thread.
@@ -155,12 +157,20 @@ capabilities! {
         "a build of MLX for the CPU can capture on a GPU",
         or "capture on the CPU, or build with a MLX for that device";
 
+    can "device.metal":
+        "a forward on Metal is recorded, and validates within the tolerance of each type",
+        or "capture on the CPU";
+
     can "errors.model":
         "an error of the forward reaches the caller unchanged, and nothing stays behind",
         or "run the forward without a capture to see its error";
     can "errors.panic":
         "a panic of the forward reaches the caller unchanged, and nothing stays behind",
         or "run the forward without a capture to see its panic";
+
+    can "errors.partial_trace":
+        "the record up to where a forward failed is there to be looked at, with the call that failed",
+        or "halt the forward before the op that fails";
 
     can "evaluation.async":
         "having something computed meanwhile loses no edge and is listed",
@@ -215,15 +225,31 @@ capabilities! {
         "a module that is never called has a record with no calls",
         or "read `Trace::parameters`";
 
+    can "inputs.keyword":
+        "inputs are given by name, and found by it",
+        or "pass a map";
+    can "inputs.ndarray":
+        "an `ndarray` is converted once, whatever its order in memory",
+        or "convert it with `Array::from_slice`";
     can "inputs.not_read":
         "an input that nothing reads is still an input, and one that is given back an output",
         or "leave it out";
+    can "inputs.numbers":
+        "a plain number is an input, converted once",
+        or "pass an array";
     can "inputs.several":
         "several inputs are told apart by their names",
         or "pass a tuple";
     can "inputs.structured":
         "arrays in lists and maps are inputs by their paths",
         or "pass the arrays one by one";
+
+    cannot "inputs.unsupported_type" refusing InputUnsupported:
+        "inputs of types and forms that no array has (128-bit integers, ragged rows) can be captured",
+        or "convert to one of the 14 element types, in rows of one length";
+    can "inputs.vectors":
+        "vectors and slices, also nested, are converted once",
+        or "pass an array";
 
     can "modules.addresses":
         "ops and parameters carry the address of their module",
@@ -232,6 +258,9 @@ capabilities! {
         "a module's record has its class, its calls and its own parameters",
         or "declare the class with `Session::declare_module`";
 
+    can "outputs.paths":
+        "each output has its path in what the forward returned",
+        or "return a tuple";
     can "outputs.several":
         "several outputs are recorded in order",
         or "return a tuple";

@@ -350,6 +350,14 @@ impl CaptureInputs for Named {
     }
 }
 
+impl CaptureOutputs for Named {
+    fn visit_outputs(&self, _path: &str, found: &mut dyn FnMut(String, &Array)) {
+        for (path, array) in &self.0 {
+            found(path.clone(), array);
+        }
+    }
+}
+
 /// Keeps a recorder installed; dropping it, also by a panic, leaves the thread as it was.
 struct Watch {
     _guard: observe::Guard,

@@ -5,15 +5,15 @@
 //! errors. Text that begins with `$` stands for the value of a matrix axis.
 
 use super::arguments::Arguments;
-use super::data::View;
+use super::data::{GivenAs, View};
 use super::date::Date;
 use super::fill::Fill;
 use super::intervention::Intervention;
+pub use super::requires::Requires;
 use super::spec::Spec;
 use super::value::Value;
-use super::versions::Versions;
 use crate::capability::RefusalCode;
-use crate::vocabulary::{DType, Decision, DeviceKind, Os, Reason, State};
+use crate::vocabulary::{DType, Decision, Reason, State};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -120,6 +120,9 @@ pub struct ArrayFile {
     pub fill: Option<Bound<Fill>>,
     /// How the array lies in memory; `plain` if left out.
     pub view: Option<Bound<View>>,
+    /// What of the host's the input is made of; an array from the start if left out.
+    #[serde(rename = "as")]
+    pub given_as: Option<GivenAs>,
 }
 
 /// A value as written, or the axis that has it.
@@ -149,18 +152,6 @@ pub struct StepFile {
     pub callee: String,
     /// What it is called with.
     pub arguments: Arguments,
-}
-
-/// What the cells of a case need to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Requires {
-    /// The kind of device.
-    pub device: Option<DeviceKind>,
-    /// The operating system.
-    pub os: Option<Os>,
-    /// Versions of MLX: `">= 0.33"`.
-    pub mlx: Option<Versions>,
 }
 
 /// What a cell may take; more ends it.
@@ -283,6 +274,8 @@ pub struct Expectation {
     pub evaluations: Option<Vec<String>>,
     /// Module records by address; the model itself is `""`.
     pub modules: BTreeMap<String, ModuleExpectation>,
+    /// The outputs' paths in what the forward returned, in order.
+    pub paths: Option<Vec<String>>,
     /// Outputs, in order; `{}` claims nothing about one.
     pub outputs: Option<Vec<OutputExpectation>>,
     /// Whether the outputs' values must equal the reference.

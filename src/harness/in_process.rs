@@ -13,7 +13,7 @@ use crate::capability::CAPABILITIES;
 use crate::capture::{
     self, CaptureError, Evaluation, EvaluationKind, Op, Primitive, Trace, TraceError, ValueId,
 };
-use crate::case::data::{ArraySpec, Data, Input, Source, View};
+use crate::case::data::{ArraySpec, Data, GivenAs, Input, Source, View};
 use crate::case::names::Names;
 use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
 use crate::reference::{self, Expected, Policy, Seen, Tensor};
@@ -73,7 +73,15 @@ fn observe(cell: &Cell) -> Observed {
     probe::remember(&names);
     let inputs = match Inputs::new(&cell.inputs) {
         Ok(inputs) => inputs,
-        Err(error) => return ended(ending(TraceError::Model(error))),
+        Err(error) => {
+            let end = ending(TraceError::Model(error));
+            return match (&end, probe::same_as_before(&names)) {
+                (Ending::Refused { .. }, Err(harm)) => {
+                    ended(Ending::error(format!("{end:?}, and then {harm}")))
+                }
+                _ => ended(end),
+            };
+        }
     };
     // A refusal must leave what it was given as it was, and the thread too.
     let unharmed = |end: &Ending| match end {
@@ -88,6 +96,11 @@ fn observe(cell: &Cell) -> Observed {
     };
     let mut trace = match capture(cell, Phase::Capturing, |_| Ok(inputs.clone())) {
         Ok(trace) => trace,
+        Err(error @ TraceError::Model(_)) => {
+            let mut observed = refused(ending(error));
+            add_partial(cell, &inputs, &mut observed.evidence);
+            return observed;
+        }
         Err(error) => return refused(ending(error)),
     };
     // Only an evaluation that nobody waits for can leave one, and looking costs a tenth of a small cell.
@@ -131,6 +144,38 @@ fn observe(cell: &Cell) -> Observed {
         evidence,
         values,
         reference,
+    }
+}
+
+/// What was recorded before the forward failed, and the call that did.
+fn add_partial(cell: &Cell, inputs: &Inputs, evidence: &mut Evidence) {
+    // What must not fail twice in one process is left alone.
+    if cell.isolate || !matches!(evidence.ending, Ending::Error { .. }) {
+        return;
+    }
+    let Some(trace) = Model::build(cell)
+        .ok()
+        .and_then(|mut model| model.partial(inputs).ok())
+    else {
+        return;
+    };
+    let ops = trace.ops();
+    let labels: Vec<String> = ops.iter().map(Op::label).collect();
+    evidence.ops = ops.iter().map(|op| plain_row(&trace, op, &labels)).collect();
+    evidence.calls = trace.calls().len() as u64;
+    if let Some(failed) = trace.failed_calls().last() {
+        let read: Vec<String> = failed
+            .operands
+            .iter()
+            .map(|value| {
+                let giver = ops.iter().rev().find(|op| op.results().contains(value));
+                giver.map_or_else(|| trace.describe(*value), Op::label)
+            })
+            .collect();
+        let (function, read) = (failed.function, read.join(", "));
+        evidence.notes.push(format!(
+            "the forward failed in {function}, which was given {read}"
+        ));
     }
 }
 
@@ -194,6 +239,7 @@ fn seen(trace: &Trace, values: &[Data]) -> Seen {
             shape: value.shape().to_vec(),
             view: View::Plain,
             source: Source::Values(data),
+            given_as: GivenAs::default(),
         })
     };
     let outputs = trace.outputs().iter().zip(values);
@@ -232,7 +278,8 @@ fn capture(
 
 fn ending(error: TraceError<ModelError>) -> Ending {
     match error {
-        TraceError::Capture(CaptureError::Unsupported(refusal)) => Ending::Refused {
+        TraceError::Capture(CaptureError::Unsupported(refusal))
+        | TraceError::Model(ModelError::Refused(refusal)) => Ending::Refused {
             code: refusal.code,
             capability: refusal.capability.to_string(),
             message: refusal.message,
@@ -267,6 +314,7 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
         .map(|output| {
             let giver = ops.iter().rposition(|op| op.results().contains(&output.value()));
             OutputRow {
+                path: output.path().to_string(),
                 op: giver.map(|place| labels[place].clone()).unwrap_or_default(),
                 array: array_row(trace, output.value()),
             }
@@ -383,6 +431,21 @@ fn primitive_row(
 fn op_row(trace: &Trace, op: &Op, decision: &OpDecision, labels: &[String]) -> OpRow {
     let routes = decision.routes();
     OpRow {
+        decision: Some(decision.decision()),
+        reason: decision.reason(),
+        routes: match (routes.function, routes.graph) {
+            (true, true) => Routes::Both,
+            (true, false) => Routes::Function,
+            (false, true) => Routes::Graph,
+            (false, false) => Routes::None,
+        },
+        ..plain_row(trace, op, labels)
+    }
+}
+
+/// An op without what validation makes of it.
+fn plain_row(trace: &Trace, op: &Op, labels: &[String]) -> OpRow {
+    OpRow {
         label: op.label(),
         name: op.func_name().to_string(),
         input: input_name(trace, op),
@@ -403,15 +466,8 @@ fn op_row(trace: &Trace, op: &Op, decision: &OpDecision, labels: &[String]) -> O
             .iter()
             .map(|call| trace.call(*call).function().name.to_string())
             .collect(),
-        decision: Some(decision.decision()),
-        reason: decision.reason(),
-        routes: match (routes.function, routes.graph) {
-            (true, true) => Routes::Both,
-            (true, false) => Routes::Function,
-            (false, true) => Routes::Graph,
-            (false, false) => Routes::None,
-        },
         source: None,
+        ..OpRow::default()
     }
 }
 

@@ -88,6 +88,17 @@ pub(super) fn judge_trace(found: &mut Findings<'_>, expectation: &Located<Expect
             "backward of",
         );
     }
+    if let Some(wanted) = &item.paths {
+        let paths: Vec<String> = evidence.outputs.iter().map(|it| it.path.clone()).collect();
+        judge_names(
+            found,
+            Some(paths),
+            "",
+            wanted,
+            &path.key("paths"),
+            "paths of the outputs",
+        );
+    }
     if let Some(wanted) = &item.notes {
         let said = wanted.len() == evidence.notes.len()
             && evidence

@@ -8,17 +8,18 @@ use super::arguments::{Bound, Values};
 use super::array::{data_of, from_data, to_array};
 use super::error::ModelError;
 use super::functions;
+use super::host;
 use super::layers::{self, build};
 use super::module::Built;
 use crate::backends;
 use crate::capture::containers::Naming;
 use crate::capture::{
-    module_scope, CaptureError, CaptureInputs, CaptureOutputs, CompilePolicy, Edit, PayloadPolicy, ScopeKind,
-    Selector, Session, Trace, TraceError, UnwrappedPolicy,
+    module_scope, CaptureError, CaptureInputs, CaptureOutputs, CompilePolicy, Edit, Named, PayloadPolicy,
+    ScopeKind, Selector, Session, Trace, TraceError, UnwrappedPolicy,
 };
 use crate::case::arguments::Arguments;
 use crate::case::cell::{Cell, Program, Step};
-use crate::case::data::{ArraySpec, Input, View};
+use crate::case::data::{ArraySpec, Data, GivenAs, Input, View};
 use crate::case::fill::nudged;
 use crate::case::intervention::{Intervention, Place};
 use crate::case::names::stands_for;
@@ -37,7 +38,7 @@ impl Inputs {
     ///
     /// MLX's.
     pub fn new(inputs: &IndexMap<String, Input>) -> Result<Self, ModelError> {
-        Self::made(inputs, &|spec| to_array(spec))
+        Self::made(inputs, &|spec| spec.data(), &|spec| to_array(spec))
     }
 
     /// The inputs slightly changed, each still of its type and in its range.
@@ -46,23 +47,26 @@ impl Inputs {
     ///
     /// MLX's.
     pub fn nudged(inputs: &IndexMap<String, Input>) -> Result<Self, ModelError> {
-        Self::made(inputs, &|spec| {
-            from_data(
-                &nudged(&spec.data(), spec.dtype),
-                &spec.shape,
-                spec.dtype,
-                spec.view,
-            )
+        let data = |spec: &ArraySpec| nudged(&spec.data(), spec.dtype);
+        Self::made(inputs, &data, &|spec| {
+            from_data(&data(spec), &spec.shape, spec.dtype, spec.view)
         })
     }
 
     fn made(
         inputs: &IndexMap<String, Input>,
+        data: &dyn Fn(&ArraySpec) -> Data,
         make: &dyn Fn(&ArraySpec) -> Result<Array, Exception>,
     ) -> Result<Self, ModelError> {
         let mut arrays = Vec::new();
+        let make = |path: &str, spec: &ArraySpec| match spec.given_as {
+            GivenAs::Array => {
+                make(spec).map_err(|error| ModelError::mlx(format!("making input {path}"), &error))
+            }
+            given_as => host::to_array(path, given_as, &data(spec), &spec.shape, spec.dtype),
+        };
         for (name, input) in inputs {
-            collect(name.clone(), input, make, &mut arrays)?;
+            collect(name.clone(), input, &make, &mut arrays)?;
         }
         Ok(Self(arrays))
     }
@@ -94,13 +98,12 @@ impl Inputs {
 fn collect(
     path: String,
     input: &Input,
-    make: &dyn Fn(&ArraySpec) -> Result<Array, Exception>,
+    make: &dyn Fn(&str, &ArraySpec) -> Result<Array, ModelError>,
     arrays: &mut Vec<(String, Array)>,
 ) -> Result<(), ModelError> {
     match input {
         Input::Array(spec) => {
-            let array =
-                make(spec).map_err(|error| ModelError::mlx(format!("making input {path}"), &error))?;
+            let array = make(&path, spec)?;
             arrays.push((path, array));
         }
         Input::List(items) => {
@@ -166,6 +169,16 @@ impl<'a> Model<'a> {
         Ok(Self { cell, layers })
     }
 
+    /// Captures one forward as far as it goes, whatever ends it.
+    ///
+    /// # Errors
+    ///
+    /// The capture's.
+    pub fn partial(&mut self, inputs: &Inputs) -> Result<Trace, CaptureError> {
+        self.refuse_unsupported()?;
+        self.prepared().attempt(inputs, || self.run(inputs))?.trace
+    }
+
     /// Captures one forward.
     ///
     /// # Errors
@@ -190,19 +203,38 @@ impl<'a> Model<'a> {
     }
 
     fn capture_plainly(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
+        let session = self.prepared();
+        match &self.cell.session.halt {
+            Some(place) => session.run_until(selector_of(place), inputs, || self.run(inputs)),
+            None => session
+                .run(inputs, || self.run(inputs))
+                .map(|(trace, _outputs)| trace),
+        }
+    }
+
+    /// A session that knows the layers.
+    fn prepared(&self) -> Session {
         let mut session = self.session();
         for (name, built) in &self.layers {
             session = session.parameters_at(name, built.parameters());
             session = session.declare_module(name, &built.class);
         }
+        session
+    }
+
+    fn run(&mut self, inputs: &Inputs) -> Result<Named, ModelError> {
         let cell = self.cell;
-        let forward = || match &cell.program {
-            Program::Model(_) => self.run_model(inputs),
+        match &cell.program {
+            Program::Model(_) => {
+                let given = self.run_model(inputs)?;
+                let path = |place: usize| match given.len() {
+                    1 => String::new(),
+                    _ => place.to_string(),
+                };
+                let paths: Vec<String> = (0..given.len()).map(path).collect();
+                Ok(Named(paths.into_iter().zip(given).collect()))
+            }
             Program::Forward { steps, outputs, .. } => self.run_steps(steps, outputs, inputs),
-        };
-        match &cell.session.halt {
-            Some(place) => session.run_until(selector_of(place), inputs, forward),
-            None => session.run(inputs, forward).map(|(trace, _outputs)| trace),
         }
     }
 
@@ -259,7 +291,7 @@ impl<'a> Model<'a> {
         steps: &[Step],
         outputs: &[String],
         inputs: &Inputs,
-    ) -> Result<Vec<Array>, ModelError> {
+    ) -> Result<Named, ModelError> {
         let mut values = inputs.values();
         for step in steps {
             let results = self.run_step(step, &values)?;
@@ -281,7 +313,7 @@ impl<'a> Model<'a> {
             }
             given.extend(found);
         }
-        Ok(given)
+        Ok(Named(given))
     }
 
     fn run_step(&mut self, step: &Step, values: &Values) -> Result<Vec<Array>, ModelError> {
@@ -387,12 +419,16 @@ fn call_function(name: &str, arguments: &Arguments, values: &Values) -> Result<V
     })
 }
 
-/// The array of a name, or those of its parts, in order, where it has several.
-fn arrays_of(name: &str, values: &Values) -> Vec<Array> {
+/// The array of a name, or those of its parts, in order, where it has several; each with its own name.
+fn arrays_of(name: &str, values: &Values) -> Vec<(String, Array)> {
     match values.get(name) {
-        Some(array) => vec![array.clone()],
+        Some(array) => vec![(name.to_owned(), array.clone())],
         None => (0..)
-            .map_while(|place| values.get(&format!("{name}.{place}")).cloned())
+            .map_while(|place| {
+                let part = format!("{name}.{place}");
+                let array = values.get(&part).cloned()?;
+                Some((part, array))
+            })
             .collect(),
     }
 }

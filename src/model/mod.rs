@@ -11,6 +11,7 @@ mod faults;
 mod forward;
 pub mod functions;
 mod gradients;
+mod host;
 mod index;
 pub mod layers;
 mod module;

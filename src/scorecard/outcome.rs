@@ -354,6 +354,9 @@ pub enum EvaluationKind {
 pub struct OutputRow {
     /// The label of the op that made it.
     pub op: String,
+    /// The way to it in what the forward returned.
+    #[serde(default)]
+    pub path: String,
     /// Its shape and element type.
     pub array: ArrayRow,
 }
