@@ -239,6 +239,7 @@ impl State {
         let id = CallId(self.tables.calls.len().saturating_sub(1) as u32);
         let handles: SmallVec<[mlx_array; 2]> = graph::results(results);
         for mut inside in applied.ran {
+            let captured = std::mem::take(&mut inside.captured);
             let mut derivative = None;
             if !applied.is_compiled {
                 // The walk stops at what the call was given beside the closure's arguments: cotangents, tangents.
@@ -255,7 +256,7 @@ impl State {
                 }
             }
             inside.forget_identities();
-            let captured = std::mem::take(&mut inside.captured);
+            let given = std::mem::take(&mut inside.captured);
             let arguments = std::mem::take(&mut inside.arguments);
             let (inputs, outputs) = (
                 std::mem::take(&mut inside.inputs),
@@ -270,6 +271,7 @@ impl State {
                 call: id,
                 forward: inside.into_trace(inputs, parameters, outputs, Vec::new()),
                 captured,
+                given,
                 arguments,
                 derivative,
             });

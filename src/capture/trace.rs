@@ -256,11 +256,9 @@ impl Trace {
         for transform in &self.transforms {
             let call = self.call(transform.call());
             let called = call.name();
-            let is_argument = |value| call.arguments().iter().any(|it| it.operands().contains(&value));
             let outer: Vec<String> = transform
                 .captured()
                 .iter()
-                .filter(|captured| !is_argument(captured.outside))
                 .map(|captured| self.describe(captured.outside))
                 .collect();
             if !outer.is_empty() {

@@ -49,6 +49,7 @@ pub struct Transform {
     pub(super) call: CallId,
     pub(crate) forward: Trace,
     pub(super) captured: Vec<Captured>,
+    pub(super) given: Vec<Captured>,
     pub(super) arguments: Vec<Option<ValueId>>,
     pub(super) derivative: Option<Page>,
 }
@@ -79,9 +80,15 @@ impl Transform {
         &self.arguments
     }
 
-    /// What the closure, or its derivative, read of the forward around it beside its arguments.
+    /// What the closure read of the forward around it beside its arguments.
     pub fn captured(&self) -> &[Captured] {
         &self.captured
+    }
+
+    /// All values inside that come from outside: what the closure captured, and what the call was given for the derivative
+    /// (cotangents, tangents).
+    pub fn from_outside(&self) -> impl Iterator<Item = Captured> + '_ {
+        self.captured.iter().chain(&self.given).copied()
     }
 
     /// The primitives of the derivative, over the values of [`forward`](Self::forward): the program that leads from them

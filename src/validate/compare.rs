@@ -139,7 +139,7 @@ fn compare_apart_from(first: &Trace, second: &Trace, apart: &HashSet<ValueId>) -
     comparison.note_rest(&parted.unwrap_or_else(|| "the captures use them differently".to_string()));
     for (one, other) in first.transforms().iter().zip(second.transforms()) {
         // What a closure reads of the forward around it may change: it is judged there.
-        let outside: HashSet<ValueId> = one.captured().iter().map(|captured| captured.inside).collect();
+        let outside: HashSet<ValueId> = one.from_outside().map(|captured| captured.inside).collect();
         let inside = compare_apart_from(one.forward(), other.forward(), &outside);
         let name = first.call(one.call()).name();
         // Of a compiled function nothing was kept that could be compared.
