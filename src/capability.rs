@@ -221,6 +221,9 @@ capabilities! {
     can "forward.shared_modules":
         "a module that is called several times is one record, and its calls are numbered",
         or "clone the module";
+    can "forward.tied_weights":
+        "one array at two addresses is one value, at both",
+        or "give each module weights of its own";
     can "forward.uncalled_modules":
         "a module that is never called has a record with no calls",
         or "read `Trace::parameters`";

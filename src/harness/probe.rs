@@ -116,3 +116,36 @@ fn spell(trace: &Trace) -> String {
     );
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::CAPABILITIES;
+    use crate::model::{functions, layers};
+
+    fn names() -> Names {
+        Names {
+            layers: layers::signatures(),
+            functions: functions::signatures(),
+            capabilities: CAPABILITIES,
+            ..Names::default()
+        }
+    }
+
+    #[test]
+    fn the_tutorial_is_the_same_twice_and_anything_else_is_told() {
+        remember(&names);
+        assert_eq!(same_as_before(&names), Ok(()));
+        let kept = transcript(&names).unwrap();
+        // One bit of one payload.
+        let other = kept.replacen("Ok([", "Ok([1, ", 1);
+        assert_ne!(kept, other);
+        std::thread::spawn(move || {
+            BEFORE.with(|before| before.set(Ok(other)).unwrap());
+            let told = same_as_before(&names).unwrap_err();
+            assert!(told.contains("is another one"), "{told}");
+        })
+        .join()
+        .unwrap();
+    }
+}

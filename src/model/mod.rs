@@ -18,6 +18,7 @@ mod module;
 mod programs;
 mod routines;
 mod structured;
+mod tied;
 mod training;
 mod unsupported;
 

@@ -7,6 +7,7 @@ use super::super::programs::{
     SaveSafetensors,
 };
 use super::super::routines::Run;
+use super::super::tied::Tied;
 use super::super::training::{LeastSquares, Training, TransformerGradient};
 use super::super::{compiled, gradients, unsupported};
 use super::made::{composite, program};
@@ -32,6 +33,7 @@ layers! {
     compiled(; kind: Text; ) => composite(Run::new(compiled::ROUTINES, &kind)?);
     least_squares(w, x, y; steps: Int, rate: Float; ) => composite(LeastSquares { steps, rate: rate.into() });
     linear_gradient(x, y; input: Int, output: Int; ) => composite(Training::new(input, output, false)?);
+    tied(tokens; count: Int, dims: Int; ) => composite(Tied::new(count, dims)?);
     training_step(x, y; input: Int, output: Int; ) => composite(Training::new(input, output, true)?);
     transformer_gradient(source, target; dims: Int, heads: Int; ) => composite(TransformerGradient::new(dims, heads)?);
     transform(; kind: Text; ) => composite(Run::new(gradients::ROUTINES, &kind)?);
