@@ -57,6 +57,8 @@ pub(super) struct State {
     pub(super) module_calls: FxHashMap<String, u32>,
     /// Why the capture is refused: something that the forward did.
     pub(super) refusal: Option<BackendUnsupportedError>,
+    /// What the op gave after which the forward was halted.
+    pub(super) halted_with: Vec<ValueId>,
     /// The calls that failed.
     pub(super) failed: Vec<FailedCall>,
     /// How compiled functions run.
@@ -158,17 +160,33 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Replaces the arrays behind some handles, in place, by what the interventions of the row that `row` names make of
-    /// them.
+    /// Does to the arrays behind some handles what the interventions of the row that `row` names ask for; where the forward
+    /// is halted there, they are what it gives.
     fn intervene(&self, handles: &[mlx_array], row: fn(&mut State) -> Vec<usize>) {
         let mut state = self.state();
         if state.interventions.is_empty() {
             return;
         }
         let places = row(&mut state);
+        drop(state);
+        self.edit(handles, &places);
+        let mut state = self.state();
+        if state.interventions.is_halted() {
+            let given: Vec<ValueId> = handles.iter().filter_map(|handle| state.known(*handle)).collect();
+            let new = given
+                .into_iter()
+                .filter(|value| !state.halted_with.contains(value));
+            let new: Vec<ValueId> = new.collect();
+            state.halted_with.extend(new);
+        }
+    }
+
+    /// Replaces the arrays behind some handles, in place, by what the edits at these places make of them.
+    fn edit(&self, handles: &[mlx_array], places: &[usize]) {
         if places.is_empty() {
             return;
         }
+        let mut state = self.state();
         // An edit may be a function of the user's, which may enter scopes.
         let mut interventions = std::mem::take(&mut state.interventions);
         drop(state);
@@ -178,7 +196,7 @@ impl Recorder {
             }
             // SAFETY: a valid handle that is not empty, and outlives the loop's turn.
             let result = unsafe { graph::borrowed(handle) };
-            let edited = observe::unobserved(|| interventions.edited(&places, &result));
+            let edited = observe::unobserved(|| interventions.edited(places, &result));
             let Some(edited) = edited else {
                 continue;
             };

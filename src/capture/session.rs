@@ -408,14 +408,15 @@ fn finish(
         return Err(refusal.into());
     }
     if halted {
-        outputs = last_results(&state);
+        outputs = numbered(&state.halted_with);
     }
     let trace = Trace {
         halted,
         ..state.into_trace(inputs, parameters, outputs, declared)
     };
     for warning in trace.warnings() {
-        if asked.policy == UnwrappedPolicy::Refuse {
+        // A forward that failed has an error of its own to tell.
+        if asked.policy == UnwrappedPolicy::Refuse && (asked.has_returned || halted) {
             return Err(BackendUnsupportedError::new(RefusalCode::UnwrappedOpInCapture, warning).into());
         }
         log::warn!("{warning}");
@@ -423,22 +424,17 @@ fn finish(
     Ok(trace)
 }
 
-/// What the last call made: the outputs of a forward that was halted after it.
-fn last_results(state: &State) -> Vec<Output> {
-    let Some(call) = state.tables.calls.last() else {
-        return Vec::new();
-    };
-    let path = |place: usize| match call.results().len() {
+/// Outputs without a structure: the only one has no path, several have their places.
+fn numbered(values: &[ValueId]) -> Vec<Output> {
+    let path = |place: usize| match values.len() {
         1 => String::new(),
         _ => place.to_string(),
     };
-    let results = call.results().iter().enumerate();
-    results
-        .map(|(place, value)| Output {
-            path: path(place),
-            value: *value,
-        })
-        .collect()
+    let output = |(place, value): (usize, &ValueId)| Output {
+        path: path(place),
+        value: *value,
+    };
+    values.iter().enumerate().map(output).collect()
 }
 
 impl State {
