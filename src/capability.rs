@@ -11,12 +11,20 @@ use serde::{Deserialize, Serialize};
 words! {
     /// Why the backend refuses: the code of a `BackendUnsupportedError`, a closed list.
     RefusalCode {
+        /// A kernel that only its source describes was to run.
+        CustomKernelUnsupported = "custom_kernel_unsupported",
+        /// An operation of several processes was to run.
+        DistributedUnsupported = "distributed_unsupported",
+        /// A GPU was asked for, and this build of MLX has none.
+        GpuUnavailable = "gpu_unavailable",
+        /// An input was of a type or a form that no array has.
+        InputUnsupported = "input_unsupported",
         /// A result was to be replaced by an array of another shape or element type.
         InterventionMismatch = "intervention_mismatch",
         /// A capture was started inside a capture on the same thread.
         NestedCapture = "nested_capture",
-        /// The forward was to stop after an op.
-        HaltUnsupported = "halt_unsupported",
+        /// The forward sent work to another thread, and used what came back.
+        OtherThread = "other_thread",
         /// An intervention names an op that the forward does not have.
         SelectorWithoutMatch = "selector_without_match",
         /// A backend of another name was asked for.
@@ -83,6 +91,12 @@ capabilities! {
     can "capture.constants":
         "an array the forward closes over is a constant with its payload",
         or "pass it as an input";
+    cannot "capture.custom_kernels" refusing CustomKernelUnsupported:
+        "kernels of one's own, for Metal or CUDA, take part in a capture",
+        or "write the kernel as operations, or run it before the capture and pass its result as an input";
+    cannot "capture.distributed" refusing DistributedUnsupported:
+        "operations of several processes take part in a capture",
+        or "capture the part of the forward that one process computes";
     can "capture.dtypes":
         "arrays of all 14 element types are recorded and validated",
         or "cast before the forward";
@@ -126,6 +140,27 @@ capabilities! {
         "views keep their layout in the record and in replays",
         or "copy before the forward";
 
+    can "compile.inline":
+        "a compiled function runs as its operations, each recorded",
+        or "capture with CompilePolicy::Opaque";
+    can "compile.opaque":
+        "a compiled function is one op, replayed from its subgraph",
+        or "capture with CompilePolicy::Inline";
+    can "compile.stateless_draw":
+        "a compiled draw without a state is frozen or drawn anew as the policy says, and the trace says which",
+        or "pass a RandomState to `compile_with_state`";
+    can "compile.with_state":
+        "a RandomState that is passed to a compiled function is drawn from correctly, inlined and opaque",
+        or "draw before, and pass the result";
+
+    cannot "device.gpu_on_cpu_build" refusing GpuUnavailable:
+        "a build of MLX for the CPU can capture on a GPU",
+        or "capture on the CPU, or build with a MLX for that device";
+
+    can "device.metal":
+        "a forward on Metal is recorded, and validates within the tolerance of each type",
+        or "capture on the CPU";
+
     can "errors.model":
         "an error of the forward reaches the caller unchanged, and nothing stays behind",
         or "run the forward without a capture to see its error";
@@ -133,6 +168,13 @@ capabilities! {
         "a panic of the forward reaches the caller unchanged, and nothing stays behind",
         or "run the forward without a capture to see its panic";
 
+    can "errors.partial_trace":
+        "the record up to where a forward failed is there to be looked at, with the call that failed",
+        or "halt the forward before the op that fails";
+
+    can "evaluation.async":
+        "having something computed meanwhile loses no edge and is listed",
+        or "evaluate after the forward";
     can "evaluation.branches":
         "a branch on a value keeps the edges of the value and of the branch taken",
         or "select between both branches";
@@ -179,13 +221,25 @@ capabilities! {
     can "forward.shared_modules":
         "a module that is called several times is one record, and its calls are numbered",
         or "clone the module";
+    can "forward.tied_weights":
+        "one array at two addresses is one value, at both",
+        or "give each module weights of its own";
     can "forward.uncalled_modules":
         "a module that is never called has a record with no calls",
         or "read `Trace::parameters`";
 
+    can "inputs.keyword":
+        "inputs are given by name, and found by it",
+        or "pass a map";
+    can "inputs.ndarray":
+        "an `ndarray` is converted once, whatever its order in memory",
+        or "convert it with `Array::from_slice`";
     can "inputs.not_read":
         "an input that nothing reads is still an input, and one that is given back an output",
         or "leave it out";
+    can "inputs.numbers":
+        "a plain number is an input, converted once",
+        or "pass an array";
     can "inputs.several":
         "several inputs are told apart by their names",
         or "pass a tuple";
@@ -193,13 +247,26 @@ capabilities! {
         "arrays in lists and maps are inputs by their paths",
         or "pass the arrays one by one";
 
+    cannot "inputs.unsupported_type" refusing InputUnsupported:
+        "inputs of types and forms that no array has (128-bit integers, ragged rows) can be captured",
+        or "convert to one of the 14 element types, in rows of one length";
+    can "inputs.vectors":
+        "vectors and slices, also nested, are converted once",
+        or "pass an array";
+
     can "modules.addresses":
         "ops and parameters carry the address of their module",
         or "wrap the module in `Scoped`";
     can "modules.classes":
         "a module's record has its class, its calls and its own parameters",
         or "declare the class with `Session::declare_module`";
+    can "modules.from_call_stack":
+        "in code that nobody touched, ops are named after the layers and functions that the call stack shows",
+        or "wrap the modules in `Scoped`, or build with symbols";
 
+    can "outputs.paths":
+        "each output has its path in what the forward returned",
+        or "return a tuple";
     can "outputs.several":
         "several outputs are recorded in order",
         or "return a tuple";
@@ -220,8 +287,8 @@ capabilities! {
         "keys taken from a `RandomState` are recorded, and depend on the key it began with",
         or "pass a key";
 
-    cannot "session.halt" refusing HaltUnsupported:
-        "a forward can stop after an op",
+    can "session.halt":
+        "a forward can be halted after an op, and nothing after it runs",
         or "capture the whole forward, and read the trace up to the op";
     can "session.intervene":
         "a result can be replaced while the forward runs, and what follows reads the replacement",
@@ -241,6 +308,48 @@ capabilities! {
     cannot "session.selector_without_match" refusing SelectorWithoutMatch:
         "an op that the forward does not have can be named",
         or "name an op of the trace without interventions";
+
+    cannot "threads.other_thread" refusing OtherThread:
+        "work that the forward sends to another thread takes part in a capture",
+        or "compute it on the capturing thread, or before the capture and pass it as an input";
+    can "threads.stream":
+        "a capture can run on a stream of one's own",
+        or "capture on the default stream";
+
+    can "training.loop":
+        "a training loop is one trace, and comes to the least-squares solution",
+        or "capture a step at a time";
+    can "training.step":
+        "loss, gradient and an optimizer's update are one trace",
+        or "capture the gradient, and update outside";
+
+    can "transforms.backward":
+        "the primitives of a gradient are ops of a level of their own, with their parents, and replay one by one",
+        or "validate on the thread that captured";
+    can "transforms.evaluated_inside":
+        "what a closure evaluates inside a transform makes the op unproven, between transforms it loses nothing",
+        or "evaluate outside the closure";
+    can "transforms.grad":
+        "`grad` is one op, replayed from MLX's graph, and agrees with finite differences",
+        or "compute the gradient before the forward";
+    can "transforms.jvp":
+        "`jvp` is one op, with its tangents as parents, and agrees with finite differences",
+        or "compute it before the forward";
+    can "transforms.nested_trace":
+        "the closure's own forward is a trace inside the transform's op, and validates",
+        or "capture the closure without the transform";
+    can "transforms.nn_value_and_grad":
+        "the gradient by a module's parameters is one op, its results by their addresses",
+        or "use `value_and_grad` over the arrays";
+    can "transforms.outer_array":
+        "an array that a closure reads beside its arguments is named, and a parent of the transform",
+        or "pass it as an argument";
+    can "transforms.value_and_grad":
+        "`value_and_grad` is one op with all its results, and agrees with finite differences",
+        or "compute it before the forward";
+    can "transforms.vjp":
+        "`vjp` is one op, with its cotangents as parents, and agrees with finite differences",
+        or "compute it before the forward";
 
     can "validation.both_routes":
         "each op replays bit for bit through the function and through MLX's own graph",

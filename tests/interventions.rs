@@ -106,3 +106,17 @@ fn a_module_is_intervened_in_by_its_address_each_time_it_runs() {
     let reasons: Vec<_> = validate(&trace).ops().iter().map(|op| op.reason()).collect();
     assert_eq!(reasons[2], Some(Reason::UserInterventionReplacement));
 }
+
+#[test]
+fn a_halt_gives_what_the_module_gave_and_not_its_last_call() {
+    // Dropout in evaluation gives back its input, and makes no call at all.
+    let mut model = List::new().push(Relu).push(mlx_rs::nn::Dropout::new());
+    model.training_mode(false);
+    let x = input();
+    let after = Selector::Module("1".to_string());
+    let trace = Session::new().run_until(after, &x, || model.forward(&x).and_then(|y| ops::exp(&y)));
+    let trace = trace.unwrap();
+    let names: Vec<_> = trace.ops().iter().map(|op| op.func_name().to_string()).collect();
+    assert_eq!(names, ["input", "relu", "dropout"]);
+    assert_eq!(trace.ops()[1].results(), [trace.outputs()[0].value()]);
+}

@@ -4,7 +4,9 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use mlx_assay::capability::RefusalCode;
 use mlx_assay::capture::containers::{List, Map, Sequential};
-use mlx_assay::capture::{function_scope, EvaluationKind, OpKind, Origin, PayloadPolicy, Scoped, TraceError};
+use mlx_assay::capture::{
+    function_scope, End, EvaluationKind, OpKind, Origin, PayloadPolicy, Scoped, Selector, TraceError,
+};
 use mlx_assay::validate::mutate::Fault;
 use mlx_assay::validate::validate;
 use mlx_assay::vocabulary::{Decision, Reason, State};
@@ -550,4 +552,81 @@ fn a_gradient_is_one_op_replayed_from_its_subgraph() {
     let status = validate(&trace);
     assert_eq!(status.state(), State::Passed, "{status}");
     assert!(status.calls()[0].routes().graph && !status.calls()[0].routes().function);
+}
+
+#[test]
+fn a_forward_that_fails_leaves_what_it_recorded_until_then() {
+    let x = Array::from_slice(&[1.0_f32, 2.0, 3.0], &[3]);
+    let attempt = Session::new().attempt(&x, || {
+        let y = ops::exp(&x)?;
+        ops::add(&y, ops::zeros::<f32>(&[7])?)
+    });
+    let attempt = attempt.unwrap();
+    assert!(matches!(attempt.end, End::Failed(_)), "{:?}", attempt.end);
+    let trace = attempt.trace.unwrap();
+    let names: Vec<_> = trace.ops().iter().map(|op| op.func_name().to_string()).collect();
+    assert_eq!(names, ["input", "exp", "zeros"]);
+    let failed = trace.failed_calls().last().unwrap();
+    let read: Vec<_> = failed
+        .operands
+        .iter()
+        .map(|value| trace.describe(*value))
+        .collect();
+    assert_eq!(failed.function, "mlx_add");
+    assert_eq!(
+        read,
+        ["the result of exp (call 1)", "the result of zeros (call 2)"]
+    );
+
+    let attempt = Session::new().attempt(&x, || -> Result<Array, Exception> {
+        let _y = ops::exp(&x)?;
+        panic!("on purpose")
+    });
+    let attempt = attempt.unwrap();
+    assert!(matches!(attempt.end, End::Panicked(_)));
+    assert_eq!(attempt.trace.unwrap().calls().len(), 1);
+}
+
+#[test]
+fn nothing_runs_after_a_halt() {
+    let x = Array::from_slice(&[1.0_f32, 2.0], &[2]);
+    let ran = std::cell::Cell::new(0);
+    let after = Selector::Label("exp_1".to_string());
+    let trace = Session::new().run_until(after, &x, || {
+        let y = ops::exp(&x)?;
+        ran.set(1);
+        let z = ops::negative(&y)?;
+        ran.set(2);
+        Ok::<_, Exception>(z)
+    });
+    let trace = trace.unwrap();
+    assert!(trace.is_halted());
+    assert_eq!((ran.get(), trace.calls().len(), trace.outputs().len()), (1, 1, 1));
+    assert_eq!(trace.outputs()[0].value(), trace.calls()[0].results()[0]);
+    // An op that never comes is no halt.
+    let nowhere = Selector::Name("tanh".to_string());
+    let refused = Session::new()
+        .run_until(nowhere, &x, || ops::exp(&x))
+        .unwrap_err();
+    assert_eq!(refused.refusal().unwrap().code, RefusalCode::SelectorWithoutMatch);
+}
+
+#[test]
+fn another_thread_computes_undisturbed_while_this_one_captures() {
+    let x = Array::from_slice(&[1.0_f32, 2.0], &[2]);
+    let (trace, _) = Session::new()
+        .run(&x, || {
+            let sums: Vec<f32> = std::thread::scope(|scope| {
+                let sum = |start: f32| {
+                    let y = ops::add(Array::from_f32(start), Array::from_f32(1.0)).unwrap();
+                    y.item_exact::<f32>()
+                };
+                let threads: Vec<_> = [1.0, 2.0].map(|start| scope.spawn(move || sum(start))).into();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert_eq!(sums, [2.0, 3.0]);
+            ops::exp(&x)
+        })
+        .unwrap();
+    assert_eq!(trace.calls().len(), 1);
 }

@@ -1,5 +1,6 @@
 //! The decisions of validation: every reason of the closed list, and how it reads.
 
+use mlx_assay::capability::RefusalCode;
 use mlx_assay::validate::mutate::{self, Fate, Fault};
 use mlx_assay::validate::{compare_captures, validate, Comparison, Detail, Status};
 use mlx_assay::vocabulary::{Decision, Reason, State};
@@ -214,12 +215,38 @@ fn constant_depends_on_input_where_another_thread_computes() {
         let copy: Vec<f32> = x.as_slice::<f32>().to_vec();
         let sum = std::thread::spawn(move || {
             let sum = ops::sum(Array::from_slice(&copy, &[4]), None).unwrap();
-            sum.eval().unwrap();
-            sum
+            sum.item_exact::<f32>()
         });
-        ops::multiply(x, sum.join().unwrap())
+        // A number, and no array, comes back.
+        ops::multiply(x, Array::from_f32(sum.join().unwrap()))
     });
     reads(&status, Reason::ConstantDependsOnInput);
+}
+
+#[test]
+fn an_array_that_another_thread_made_is_refused() {
+    let x = Array::from_slice(&[1.0_f32, 2.0], &[2]);
+    x.eval().unwrap();
+    let captured = Session::new().run(&x, || {
+        let sent = x.clone();
+        let back = std::thread::spawn(move || {
+            let doubled = ops::add(&sent, &sent).unwrap();
+            doubled.eval().unwrap();
+            doubled
+        });
+        ops::negative(back.join().unwrap())
+    });
+    let code = captured.unwrap_err().refusal().map(|refusal| refusal.code);
+    assert_eq!(code, Some(RefusalCode::OtherThread));
+    // What another thread does meanwhile, and keeps, concerns nobody.
+    let captured = Session::new().run(&x, || {
+        let sent = x.clone();
+        std::thread::spawn(move || ops::add(&sent, &sent).unwrap().eval().unwrap())
+            .join()
+            .unwrap();
+        ops::negative(&x)
+    });
+    assert_eq!(validate(&captured.unwrap().0).state(), State::Passed);
 }
 
 #[test]

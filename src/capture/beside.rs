@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use mlx_sys::function::{CallView, Output};
 use mlx_sys::observe::{Decision, Inlining, Observer};
-use mlx_sys::raw::mlx_closure;
+use mlx_sys::raw::{mlx_closure, mlx_vector_array};
 
 /// Sees the calls of a thread's captures.
 pub trait Bystander {
@@ -52,6 +52,18 @@ impl Observer for Pair {
     fn after(&self, call: &CallView<'_>, results: &mut [Output], status: c_int) {
         self.recorder.after(call, results, status);
         self.bystander.after(call, results, status);
+    }
+
+    fn enter_closure(&self, inputs: mlx_vector_array) {
+        self.recorder.enter_closure(inputs);
+    }
+
+    fn leave_closure(&self, results: Option<mlx_vector_array>) {
+        self.recorder.leave_closure(results);
+    }
+
+    fn missing_stream(&self) {
+        self.recorder.missing_stream();
     }
 
     fn inline_compiled(&self, closure: mlx_closure) -> Inlining {

@@ -107,12 +107,14 @@ pub(super) struct Interventions {
     /// The ordinals of the scopes that are rows: each is asked for once for each array that it gives back.
     scopes: HashMap<ScopeId, u32>,
     refusal: Option<BackendUnsupportedError>,
+    halted: bool,
 }
 
 #[derive(Debug)]
 struct Planned {
     selector: Selector,
-    edit: Edit,
+    /// What is done to the results; `None` halts the forward.
+    edit: Option<Edit>,
     found: bool,
 }
 
@@ -126,7 +128,12 @@ pub(super) struct Row<'a> {
 }
 
 impl Interventions {
-    pub(super) fn plan(&mut self, selector: Selector, edit: Edit) {
+    pub(super) fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    /// Plans an edit, or a halt where there is none.
+    pub(super) fn plan(&mut self, selector: Selector, edit: Option<Edit>) {
         self.planned.push(Planned {
             selector,
             edit,
@@ -167,7 +174,10 @@ impl Interventions {
             };
             if fits {
                 planned.found = true;
-                places.push(place);
+                match planned.edit {
+                    Some(_) => places.push(place),
+                    None => self.halted = true,
+                }
             }
         }
         places
@@ -178,10 +188,13 @@ impl Interventions {
         let mut current = result.clone();
         for &place in places {
             let planned = &self.planned[place];
-            match planned.edit.apply(&current) {
+            let Some(edit) = &planned.edit else {
+                continue;
+            };
+            match edit.apply(&current) {
                 Ok(made) => current = made,
                 Err(why) => {
-                    let message = format!("{} cannot be given {:?}: {why}", planned.selector, planned.edit);
+                    let message = format!("{} cannot be given {edit:?}: {why}", planned.selector);
                     let refusal = BackendUnsupportedError::new(RefusalCode::InterventionMismatch, message);
                     self.refusal.get_or_insert(refusal);
                     return None;
@@ -191,9 +204,11 @@ impl Interventions {
         Some(current)
     }
 
-    /// Why the capture is refused: an edit that did not fit, or one whose place never came.
-    pub(super) fn refusal(&mut self) -> Option<BackendUnsupportedError> {
+    /// Why the capture is refused: an edit that did not fit, or a place that never came in a forward that came to its
+    /// end, or to its halt.
+    pub(super) fn refusal(&mut self, has_returned: bool) -> Option<BackendUnsupportedError> {
         let missed = self.planned.iter().find(|planned| !planned.found);
+        let missed = missed.filter(|_| has_returned || self.halted);
         let missed = missed.map(|planned| {
             let message = format!("the forward has no {}", planned.selector);
             BackendUnsupportedError::new(RefusalCode::SelectorWithoutMatch, message)

@@ -22,6 +22,27 @@ pub enum PayloadPolicy {
     None,
 }
 
+/// How functions compiled by `transforms::compile` run while a trace is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CompilePolicy {
+    /// As their operations, each recorded. Side effects happen each time: a draw without a state of its own, which a plain
+    /// run freezes at the first call, is drawn anew.
+    #[default]
+    Inline,
+    /// As MLX runs them: one op, replayed from its subgraph.
+    Opaque,
+}
+
+impl CompilePolicy {
+    /// As a trace says it: `inlined` or `opaque`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inline => "inlined",
+            Self::Opaque => "opaque",
+        }
+    }
+}
+
 thread_local! {
     static UNWRAPPED: Cell<UnwrappedPolicy> = const { Cell::new(UnwrappedPolicy::Warn) };
 }

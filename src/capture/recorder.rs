@@ -13,16 +13,20 @@ use thin_vec::ThinVec;
 
 use super::argument::{Recorded, StreamKey};
 use super::call::{Call, CallId};
+use super::error::BackendUnsupportedError;
 use super::evaluation::{Evaluation, EvaluationKind};
 use super::inputs::join;
+use super::inside::{Applying, Given};
 use super::intervention::{Interventions, Replacement, Row};
 use super::op::snake_case;
-use super::policy::PayloadPolicy;
+use super::policy::{CompilePolicy, PayloadPolicy};
 use super::scope::{Scope, ScopeId, ScopeKind};
 use super::stack::Stacks;
 use super::tables::Tables;
-use super::trace::{number, Closure, Unwrapped};
+use super::trace::{number, Closure, FailedCall, Unwrapped};
+use super::transform::{Captured, Transform};
 use super::value::{Origin, Value, ValueId};
+use crate::capability::RefusalCode;
 use crate::graph::{self, ArrayId, GraphError, Page};
 
 /// What a session knows while its forward runs.
@@ -51,28 +55,45 @@ pub(super) struct State {
     /// The first failure to read MLX's graph; the capture then ends with it.
     pub(super) failure: Option<GraphError>,
     /// The scopes that are open, with the length of the address before each.
-    open: Vec<(ScopeId, usize)>,
+    pub(super) open: Vec<(ScopeId, usize)>,
     /// The scopes that modules or containers lie in.
-    around: FxHashSet<ScopeId>,
-    address: String,
-    module_calls: FxHashMap<String, u32>,
-    /// How many applications of a transform's closure are under way: calls inside are the transform's own.
-    depth: usize,
-    /// The handles of compiled closures that run as their operations.
-    inlined: Vec<usize>,
+    pub(super) around: FxHashSet<ScopeId>,
+    pub(super) address: String,
+    pub(super) module_calls: FxHashMap<String, u32>,
+    /// Why the capture is refused: something that the forward did.
+    pub(super) refusal: Option<BackendUnsupportedError>,
+    /// What the op gave after which the forward was halted.
+    pub(super) halted_with: Vec<ValueId>,
+    /// The calls that failed.
+    pub(super) failed: Vec<FailedCall>,
+    /// How compiled functions run.
+    pub(super) compile: CompilePolicy,
+    /// Whether some compiled function ran as its operations.
+    pub(super) inlined: bool,
+    /// The transforms that are over.
+    pub(super) transforms: Vec<Transform>,
+    /// Inside a transform's closure: what is known around it.
+    pub(super) outer: Option<Box<State>>,
+    /// Inside a transform's closure: the values from around it.
+    pub(super) captured: Vec<Captured>,
+    /// Inside a transform's closure: what it was given.
+    pub(super) inputs: Vec<ValueId>,
+    /// Inside a transform's closure: the values outside that MLX made its arguments from, by its graph.
+    pub(super) arguments: Vec<Option<ValueId>>,
+    /// Inside a transform's closure: what it gave back.
+    pub(super) outputs: Vec<super::trace::Output>,
+    /// The applications of closures that are under way.
+    pub(super) applying: Vec<Applying>,
+    /// The compiled functions under way.
+    pub(super) given: Vec<Given>,
     /// The arrays of the latest explicit evaluation of one array, to tell `item` from `eval`.
-    last_evaluated: Option<ArrayId>,
+    pub(super) last_evaluated: Option<ArrayId>,
 }
 
 impl Recorder {
-    pub(super) fn new(payloads: PayloadPolicy, hidden: Vec<String>, interventions: Interventions) -> Self {
+    pub(super) fn new(state: State) -> Self {
         Self {
-            state: RefCell::new(State {
-                payloads,
-                hidden,
-                interventions,
-                ..State::default()
-            }),
+            state: RefCell::new(state),
         }
     }
 
@@ -145,17 +166,33 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// Replaces the arrays behind some handles, in place, by what the interventions of the row that `row` names make of
-    /// them.
+    /// Does to the arrays behind some handles what the interventions of the row that `row` names ask for; where the forward
+    /// is halted there, they are what it gives.
     fn intervene(&self, handles: &[mlx_array], row: fn(&mut State) -> Vec<usize>) {
         let mut state = self.state();
         if state.interventions.is_empty() {
             return;
         }
         let places = row(&mut state);
+        drop(state);
+        self.edit(handles, &places);
+        let mut state = self.state();
+        if state.interventions.is_halted() {
+            let given: Vec<ValueId> = handles.iter().filter_map(|handle| state.known(*handle)).collect();
+            let new = given
+                .into_iter()
+                .filter(|value| !state.halted_with.contains(value));
+            let new: Vec<ValueId> = new.collect();
+            state.halted_with.extend(new);
+        }
+    }
+
+    /// Replaces the arrays behind some handles, in place, by what the edits at these places make of them.
+    fn edit(&self, handles: &[mlx_array], places: &[usize]) {
         if places.is_empty() {
             return;
         }
+        let mut state = self.state();
         // An edit may be a function of the user's, which may enter scopes.
         let mut interventions = std::mem::take(&mut state.interventions);
         drop(state);
@@ -165,7 +202,7 @@ impl Recorder {
             }
             // SAFETY: a valid handle that is not empty, and outlives the loop's turn.
             let result = unsafe { graph::borrowed(handle) };
-            let edited = observe::unobserved(|| interventions.edited(&places, &result));
+            let edited = observe::unobserved(|| interventions.edited(places, &result));
             let Some(edited) = edited else {
                 continue;
             };
@@ -190,9 +227,13 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn before(&self, call: &CallView<'_>) -> Decision {
+        let mut state = self.state();
+        if let Some(message) = state.refuses(call) {
+            return Decision::Refuse(message);
+        }
         match call.function.class {
-            Class::Evaluation | Class::Reading => self.state().evaluating(call),
-            Class::Application => self.state().applying(call),
+            Class::Evaluation | Class::Reading => state.evaluating(call),
+            Class::Application => state.applying(call),
             Class::Operation | Class::Constructor | Class::Loading | Class::Other => {}
         }
         Decision::Proceed
@@ -200,33 +241,60 @@ impl Observer for Recorder {
 
     fn after(&self, call: &CallView<'_>, results: &mut [Output], status: c_int) {
         let mut state = self.state();
-        match call.function.class {
+        let applied = match call.function.class {
             Class::Evaluation | Class::Reading => return,
-            Class::Application => {
-                if state.is_inlined(call) {
-                    return;
-                }
-                state.depth -= 1;
-            }
-            Class::Operation | Class::Constructor | Class::Loading | Class::Other => {}
+            Class::Application if state.is_inlined(call) => return,
+            Class::Application => state.applying.pop(),
+            Class::Operation | Class::Constructor | Class::Loading | Class::Other => None,
+        };
+        if status != 0 {
+            // A call that failed made nothing.
+            state.note_failure(call);
+            return;
         }
-        // A call that failed made nothing; the calls inside a transform are the transform's own.
-        if status == 0 && state.depth == 0 && !state.hides(call.function.name) {
-            state.record(call, results);
-            if !state.interventions.is_empty() && call.function.class == Class::Operation {
-                drop(state);
-                let handles = graph::results(results);
-                self.intervene(&handles, State::computed);
-            }
+        if state.hides(call.function.name) {
+            return;
+        }
+        state.record(call, results);
+        if let Some(applied) = applied {
+            state.conclude(applied, call, results);
+        }
+        if call.function.class == Class::Operation && !state.interventions.is_empty() {
+            drop(state);
+            let handles = graph::results(results);
+            self.intervene(&handles, State::computed);
         }
     }
 
-    fn inline_compiled(&self, closure: raw::mlx_closure) -> Inlining {
+    fn enter_closure(&self, inputs: raw::mlx_vector_array) {
+        self.state().enter_closure(inputs);
+    }
+
+    fn leave_closure(&self, results: Option<raw::mlx_vector_array>) {
+        self.state().leave_closure(results);
+    }
+
+    fn missing_stream(&self) {
+        let message = "the forward asked for a stream that this build of MLX cannot make".to_string();
+        self.state().refuse(RefusalCode::GpuUnavailable, message);
+    }
+
+    fn inline_compiled(&self, _closure: raw::mlx_closure) -> Inlining {
         let mut state = self.state();
-        state.inlined.push(closure.ctx as usize);
         let calls_before = state.tables.calls.len();
-        state.closures.push(Closure { calls_before });
-        Inlining::Yes
+        let compile = state.compile;
+        state.closures.push(Closure {
+            calls_before,
+            compile,
+            draws: 0,
+        });
+        match compile {
+            CompilePolicy::Inline => {
+                state.inlined = true;
+                Inlining::Yes
+            }
+            CompilePolicy::Opaque => Inlining::No,
+        }
     }
 }
 
@@ -261,7 +329,7 @@ impl State {
     }
 
     /// Records an array that is not recorded yet, behind a handle that is not empty.
-    fn see(&mut self, array: mlx_array, origin: Origin) -> ValueId {
+    pub(super) fn see(&mut self, array: mlx_array, origin: Origin) -> ValueId {
         self.add(array, origin, self.payloads == PayloadPolicy::All, || None)
     }
 
@@ -286,16 +354,57 @@ impl State {
     }
 
     /// The value behind an operand; an array that nobody declared is a constant, or the work of an unseen operation.
-    fn operand(&mut self, array: mlx_array, place: &dyn Fn() -> String) -> Option<ValueId> {
+    pub(super) fn operand(&mut self, array: mlx_array, place: &dyn Fn() -> String) -> Option<ValueId> {
         if array.ctx.is_null() {
             return None;
         }
         if let Some(known) = self.known(array) {
             return Some(known);
         }
-        self.find_unwrapped(array, place);
+        // Another thread's arrays are evaluated there, so that nothing shows what they were made from.
+        if observe::made_elsewhere(array) {
+            let message = format!(
+                "{} was made on another thread while the capture was under way",
+                place()
+            );
+            self.refuse(RefusalCode::OtherThread, message);
+        }
+        if !self.is_known_outside(array) {
+            self.find_unwrapped(array, place);
+        }
         // An unseen operation's result is recorded by now.
-        Some(self.known(array).unwrap_or_else(|| self.constant(array)))
+        if let Some(known) = self.known(array) {
+            return Some(known);
+        }
+        match &mut self.outer {
+            // Whatever it is there, in here it is an array from outside.
+            Some(outer) => {
+                let outside = outer.operand(array, place)?;
+                Some(self.capture(array, outside))
+            }
+            None => Some(self.constant(array)),
+        }
+    }
+
+    /// A value from around a transform's closure, which is a constant inside.
+    pub(super) fn capture(&mut self, array: mlx_array, outside: ValueId) -> ValueId {
+        let inside = self.see(array, Origin::Constant);
+        // What computed it stands outside, and is looked for there.
+        self.tables.values[inside.index()].had_producer = false;
+        self.captured.push(Captured { inside, outside });
+        inside
+    }
+
+    /// Whether the array is a value of what lies around this closure.
+    fn is_known_outside(&self, array: mlx_array) -> bool {
+        let outer = self.outer.as_deref();
+        outer.is_some_and(|outer| outer.known(array).is_some() || outer.is_known_outside(array))
+    }
+
+    /// Notes why the capture is refused; the first reason stands.
+    pub(super) fn refuse(&mut self, code: RefusalCode, message: String) {
+        self.refusal
+            .get_or_insert_with(|| BackendUnsupportedError::new(code, message));
     }
 
     /// A constant; one that is not computed yet comes with its own little program, so that a value whose making was
@@ -399,17 +508,6 @@ impl State {
         self.hidden.iter().any(|hidden| hidden == function)
     }
 
-    fn is_inlined(&self, call: &CallView<'_>) -> bool {
-        call.function.name == "mlx_closure_apply" && self.depth == 0 && !self.inlined.is_empty()
-    }
-
-    /// Before a closure is applied: what it calls from here on is the transform's own.
-    fn applying(&mut self, call: &CallView<'_>) {
-        if !self.is_inlined(call) {
-            self.depth += 1;
-        }
-    }
-
     /// Before arrays are evaluated, which takes their graph away: unseen operations are found now or never.
     fn evaluating(&mut self, call: &CallView<'_>) {
         let mut values = Vec::new();
@@ -428,8 +526,7 @@ impl State {
                 };
                 only = Some(id);
                 count += 1;
-                // Inside a transform every array is the transform's own.
-                if self.depth == 0 && self.known(array).is_none() {
+                if self.known(array).is_none() && !self.is_known_outside(array) {
                     self.find_unwrapped(array, &|| format!("what {name} evaluates"));
                 }
                 values.extend(self.known(array));
@@ -437,20 +534,10 @@ impl State {
         }
         let only = only.filter(|_| count == 1);
         let reads = call.function.class == Class::Reading || name.starts_with("mlx_array_item_");
-        let inside = self.depth > 0;
-        let after = self
-            .tables
-            .calls
-            .len()
-            .checked_sub(1)
-            .map(|index| CallId(index as u32));
         if reads {
             // mlx-rs evaluates, then reads: the evaluation just listed was this reading's.
             if only.is_some() && self.last_evaluated == only {
-                if let Some(last) = self.evaluations.last_mut() {
-                    last.function = name;
-                    last.kind = EvaluationKind::Implicit;
-                }
+                self.last_was_read_by(name);
                 self.last_evaluated = None;
                 return;
             }
@@ -464,17 +551,43 @@ impl State {
             _ => EvaluationKind::Implicit,
         };
         self.last_evaluated = only.filter(|_| name == "mlx_array_eval");
+        self.list_evaluation(name, kind, values, false);
+    }
+
+    /// Lists an evaluation, here and in what lies around this closure.
+    fn list_evaluation(
+        &mut self,
+        function: &'static str,
+        kind: EvaluationKind,
+        values: Vec<ValueId>,
+        inside: bool,
+    ) {
+        let calls = self.tables.calls.len();
         if let Some((_, stacks)) = &mut self.stacks {
             stacks.push();
         }
         self.evaluations.push(Evaluation {
             source: None,
-            function: name,
+            function,
             kind,
             values,
-            after,
+            after: calls.checked_sub(1).map(|index| CallId(index as u32)),
             inside,
         });
+        if let Some(outer) = &mut self.outer {
+            outer.list_evaluation(function, kind, Vec::new(), true);
+        }
+    }
+
+    /// The evaluation listed last was asked for by a function that reads data.
+    fn last_was_read_by(&mut self, function: &'static str) {
+        if let Some(last) = self.evaluations.last_mut() {
+            last.function = function;
+            last.kind = EvaluationKind::Implicit;
+        }
+        if let Some(outer) = &mut self.outer {
+            outer.last_was_read_by(function);
+        }
     }
 
     fn record(&mut self, call: &CallView<'_>, results: &[Output]) {
@@ -530,6 +643,7 @@ impl State {
             stacks.push();
         }
         let scope = self.open.last().map(|(scope, _)| *scope);
+        self.follow(call, &arguments, &ids);
         self.tables.calls.push(Call {
             function: call.function,
             arguments,

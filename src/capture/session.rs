@@ -1,13 +1,16 @@
 //! Sessions: one capture on one thread.
 
+use std::any::Any;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::fmt;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use mlx_rs::module::{Module, ModuleParamRef, ModuleParameters};
 use mlx_rs::nested::NestedValue;
-use mlx_rs::Array;
+use mlx_rs::{with_stream, Array, Stream};
 use mlx_sys::observe;
 use smallvec::SmallVec;
 
@@ -16,7 +19,7 @@ use super::error::{BackendUnsupportedError, CaptureError, TraceError};
 use super::inputs::{CaptureInputs, CaptureOutputs};
 use super::intervention::{Edit, Interventions, Selector};
 use super::module::class_name;
-use super::policy::{default_unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
+use super::policy::{default_unwrapped_policy, CompilePolicy, PayloadPolicy, UnwrappedPolicy};
 use super::recorder::{Recorder, State};
 use super::stack::{self, Stacks};
 use super::tables::Tables;
@@ -57,6 +60,38 @@ pub struct Session {
     interventions: Interventions,
     without_stacks: bool,
     ignore_scopes: bool,
+    compile: CompilePolicy,
+    stream: Option<Stream>,
+}
+
+/// What became of a forward that was recorded, whether it came to its end or not.
+#[derive(Debug)]
+pub struct Attempt<T, E> {
+    /// The record, up to where the forward ended; its last [failed call](Trace::failed_calls) is the op that failed. An
+    /// error where the capture was refused.
+    pub trace: Result<Trace, CaptureError>,
+    /// How the forward ended.
+    pub end: End<T, E>,
+}
+
+/// How a forward ended.
+pub enum End<T, E> {
+    /// With a result.
+    Returned(T),
+    /// With its own error.
+    Failed(E),
+    /// With a panic, whose payload this is.
+    Panicked(Box<dyn Any + Send>),
+}
+
+impl<T, E: fmt::Debug> fmt::Debug for End<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Returned(_) => f.write_str("Returned(..)"),
+            Self::Failed(error) => f.debug_tuple("Failed").field(error).finish(),
+            Self::Panicked(_) => f.write_str("Panicked(..)"),
+        }
+    }
 }
 
 impl Session {
@@ -89,7 +124,22 @@ impl Session {
     /// An edit that does not fit ends the capture with a [`BackendUnsupportedError`] of code `intervention_mismatch`, a
     /// selector that matches nothing with one of code `selector_without_match`.
     pub fn intervene(mut self, at: Selector, edit: Edit) -> Self {
-        self.interventions.plan(at, edit);
+        self.interventions.plan(at, Some(edit));
+        self
+    }
+
+    /// With compiled functions run as this says; as their operations, if nothing is said.
+    pub fn compile(mut self, policy: CompilePolicy) -> Self {
+        self.compile = policy;
+        self
+    }
+
+    /// With the forward's operations on this stream, where they name none themselves.
+    ///
+    /// A stream that could not be made, such as one of a GPU on a build for the CPU, ends the capture before it begins, with
+    /// the code `gpu_unavailable`.
+    pub fn stream(mut self, stream: Stream) -> Self {
+        self.stream = Some(stream);
         self
     }
 
@@ -141,9 +191,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`TraceError::Model`] is the forward's own error. [`TraceError::Capture`]: a capture is under way on this
-    /// thread already (`nested_capture`), an operation was not seen under [`UnwrappedPolicy::Refuse`]
-    /// (`unwrapped_op_in_capture`), or MLX's graph could not be read.
+    /// [`TraceError::Model`] is the forward's own error. [`TraceError::Capture`]: the capture was refused, with a code
+    /// ([`RefusalCode`] lists them), or MLX's graph could not be read.
     pub fn run<T, E>(
         self,
         inputs: &(impl CaptureInputs + ?Sized),
@@ -152,7 +201,73 @@ impl Session {
     where
         T: CaptureOutputs,
     {
-        let recorder = Rc::new(Recorder::new(self.payloads, self.hidden, self.interventions));
+        let Attempt { trace, end } = self.attempt(inputs, forward)?;
+        match (end, trace) {
+            (End::Returned(result), trace) => Ok((trace?, result)),
+            // The forward met an error because one of its calls was refused.
+            (_, Err(CaptureError::Unsupported(refusal))) => Err(CaptureError::Unsupported(refusal).into()),
+            (End::Failed(error), _) => Err(TraceError::Model(error)),
+            (End::Panicked(payload), _) => resume_unwind(payload),
+        }
+    }
+
+    /// Runs `forward` until an op is over, and records it: no operation after that runs. The outputs are what the op
+    /// made.
+    ///
+    /// The forward meets an error at its next call, or a panic where an operator makes one of it; neither reaches the
+    /// caller.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); an op that never comes is refused with the code `selector_without_match`.
+    pub fn run_until<T, E>(
+        mut self,
+        after: Selector,
+        inputs: &(impl CaptureInputs + ?Sized),
+        forward: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Trace, TraceError<E>>
+    where
+        T: CaptureOutputs,
+    {
+        self.interventions.plan(after, None);
+        let Attempt { trace, end } = self.attempt(inputs, forward)?;
+        match (trace, end) {
+            (Ok(trace), _) if trace.is_halted() => Ok(trace),
+            (trace, End::Returned(_)) => Ok(trace?),
+            (Err(CaptureError::Unsupported(refusal)), _) => Err(CaptureError::Unsupported(refusal).into()),
+            (_, End::Failed(error)) => Err(TraceError::Model(error)),
+            (_, End::Panicked(payload)) => resume_unwind(payload),
+        }
+    }
+
+    /// Runs `forward` and records it as far as it goes: what an error or a panic leaves is there to be looked at.
+    ///
+    /// # Errors
+    ///
+    /// The capture could not begin.
+    pub fn attempt<T, E>(
+        self,
+        inputs: &(impl CaptureInputs + ?Sized),
+        forward: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Attempt<T, E>, CaptureError>
+    where
+        T: CaptureOutputs,
+    {
+        if self
+            .stream
+            .as_ref()
+            .is_some_and(|stream| stream.as_ptr().ctx.is_null())
+        {
+            let message = "the stream to capture on is one that this build of MLX cannot make";
+            return Err(BackendUnsupportedError::new(RefusalCode::GpuUnavailable, message).into());
+        }
+        let recorder = Rc::new(Recorder::new(State {
+            payloads: self.payloads,
+            hidden: self.hidden,
+            interventions: self.interventions,
+            compile: self.compile,
+            ..State::default()
+        }));
         let mut input_values = Vec::new();
         inputs.visit_inputs("", &mut |path, array| {
             input_values.extend(recorder.state().declare(array.clone(), Origin::Input { path }));
@@ -171,22 +286,36 @@ impl Session {
         if !self.without_stacks {
             recorder.state().stacks = Some((Stacks::below(&here), Stacks::below(&here)));
         }
-        let result = {
+        let end = {
             let _watch = Watch::start(&recorder)?;
-            forward().map_err(TraceError::Model)?
+            // Nothing that the forward leaves half done is used here but the record, which is whole after each call.
+            catch_unwind(AssertUnwindSafe(|| match &self.stream {
+                Some(stream) => with_stream(stream, forward),
+                None => forward(),
+            }))
+        };
+        let end = match end {
+            Ok(Ok(result)) => End::Returned(result),
+            Ok(Err(error)) => End::Failed(error),
+            Err(payload) => End::Panicked(payload),
         };
         let mut outputs = Vec::new();
-        result.visit_outputs("", &mut |path, array| {
-            outputs.extend(recorder.state().output(array).map(|value| Output { path, value }));
-        });
+        if let End::Returned(result) = &end {
+            result.visit_outputs("", &mut |path, array| {
+                outputs.extend(recorder.state().output(array).map(|value| Output { path, value }));
+            });
+        }
         // Only the watch held another handle, and it is gone.
         let state = match Rc::try_unwrap(recorder) {
             Ok(recorder) => recorder.into_state(),
             Err(shared) => std::mem::take(&mut *shared.state()),
         };
-        let policy = self.unwrapped.unwrap_or_else(default_unwrapped_policy);
-        let trace = finish(state, policy, input_values, parameters, outputs, self.declared)?;
-        Ok((trace, result))
+        let asked = Asked {
+            policy: self.unwrapped.unwrap_or_else(default_unwrapped_policy),
+            has_returned: matches!(end, End::Returned(_)),
+        };
+        let trace = finish(state, asked, input_values, parameters, outputs, self.declared);
+        Ok(Attempt { trace, end })
     }
 }
 
@@ -244,6 +373,14 @@ impl CaptureInputs for Named {
     }
 }
 
+impl CaptureOutputs for Named {
+    fn visit_outputs(&self, _path: &str, found: &mut dyn FnMut(String, &Array)) {
+        for (path, array) in &self.0 {
+            found(path.clone(), array);
+        }
+    }
+}
+
 /// Keeps a recorder installed; dropping it, also by a panic, leaves the thread as it was.
 struct Watch {
     _guard: observe::Guard,
@@ -267,60 +404,108 @@ impl Drop for Watch {
     }
 }
 
+/// What decides whether a record is handed out.
+struct Asked {
+    policy: UnwrappedPolicy,
+    /// Whether the forward came to its end; what it did not come to cannot be missed.
+    has_returned: bool,
+}
+
 fn finish(
     mut state: State,
-    policy: UnwrappedPolicy,
+    asked: Asked,
     inputs: Vec<ValueId>,
     parameters: Vec<(Arc<str>, ValueId)>,
-    outputs: Vec<Output>,
+    mut outputs: Vec<Output>,
     declared: Vec<(String, String)>,
 ) -> Result<Trace, CaptureError> {
     state.forget_identities();
+    if let Some(refusal) = state.refusal.take() {
+        return Err(refusal.into());
+    }
     if let Some(error) = state.failure.take() {
         return Err(error.into());
     }
-    if let Some(refusal) = state.interventions.refusal() {
+    let halted = state.interventions.is_halted();
+    if let Some(refusal) = state.interventions.refusal(asked.has_returned) {
         return Err(refusal.into());
     }
-    let model = declared.iter().find(|(address, _)| address.is_empty());
-    let named = match &state.stacks {
-        Some((calls, evaluations)) => {
-            let lines = stack::lines(evaluations, state.evaluations.len());
-            for (evaluation, line) in state.evaluations.iter_mut().zip(lines) {
-                evaluation.source = line;
-            }
-            let Tables {
-                values,
-                calls: recorded,
-                ..
-            } = &mut state.tables;
-            let class = model.map(|(_, class)| class.as_str());
-            stack::name(calls, recorded, values, &mut state.scopes, class)
-        }
-        None => stack::Named::default(),
-    };
+    if halted {
+        outputs = numbered(&state.halted_with);
+    }
     let trace = Trace {
-        named,
-        tables: state.tables,
-        scopes: state.scopes,
-        parameters,
-        declared,
-        modules: OnceCell::new(),
-        inputs,
-        outputs,
-        evaluations: state.evaluations,
-        closures: state.closures,
-        unwrapped: state.unwrapped,
-        replacements: state.replacements,
-        payloads: state.payloads,
-        thread: std::thread::current().id(),
-        lazy: state.lazy,
+        halted,
+        ..state.into_trace(inputs, parameters, outputs, declared)
     };
     for warning in trace.warnings() {
-        if policy == UnwrappedPolicy::Refuse {
+        // A forward that failed has an error of its own to tell.
+        if asked.policy == UnwrappedPolicy::Refuse && (asked.has_returned || halted) {
             return Err(BackendUnsupportedError::new(RefusalCode::UnwrappedOpInCapture, warning).into());
         }
         log::warn!("{warning}");
     }
     Ok(trace)
+}
+
+/// Outputs without a structure: the only one has no path, several have their places.
+fn numbered(values: &[ValueId]) -> Vec<Output> {
+    let path = |place: usize| match values.len() {
+        1 => String::new(),
+        _ => place.to_string(),
+    };
+    let output = |(place, value): (usize, &ValueId)| Output {
+        path: path(place),
+        value: *value,
+    };
+    values.iter().enumerate().map(output).collect()
+}
+
+impl State {
+    /// The record that a state holds; its arrays are not looked up any more.
+    pub(super) fn into_trace(
+        mut self,
+        inputs: Vec<ValueId>,
+        parameters: Vec<(Arc<str>, ValueId)>,
+        outputs: Vec<Output>,
+        declared: Vec<(String, String)>,
+    ) -> Trace {
+        let model = declared.iter().find(|(address, _)| address.is_empty());
+        let named = match &self.stacks {
+            Some((calls, evaluations)) => {
+                let lines = stack::lines(evaluations, self.evaluations.len());
+                for (evaluation, line) in self.evaluations.iter_mut().zip(lines) {
+                    evaluation.source = line;
+                }
+                let Tables {
+                    values,
+                    calls: recorded,
+                    ..
+                } = &mut self.tables;
+                let class = model.map(|(_, class)| class.as_str());
+                stack::name(calls, recorded, values, &mut self.scopes, class)
+            }
+            None => stack::Named::default(),
+        };
+        Trace {
+            named,
+            tables: self.tables,
+            scopes: self.scopes,
+            parameters,
+            declared,
+            modules: OnceCell::new(),
+            inputs,
+            outputs,
+            evaluations: self.evaluations,
+            closures: self.closures,
+            compile: self.compile,
+            transforms: self.transforms,
+            failed: self.failed,
+            halted: false,
+            unwrapped: self.unwrapped,
+            replacements: self.replacements,
+            payloads: self.payloads,
+            thread: std::thread::current().id(),
+            lazy: self.lazy,
+        }
+    }
 }

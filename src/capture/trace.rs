@@ -11,10 +11,11 @@ use super::evaluation::Evaluation;
 use super::intervention::Replacement;
 use super::module::{module_records, ModuleRecord};
 use super::op::{self, Op};
-use super::policy::PayloadPolicy;
+use super::policy::{CompilePolicy, PayloadPolicy};
 use super::scope::{Scope, ScopeId};
 use super::stack::{Named, SourceLine};
 use super::tables::Tables;
+use super::transform::Transform;
 use super::value::{Origin, Value, ValueId};
 use crate::graph::{self, GraphError, Page, Subgraph};
 
@@ -34,6 +35,10 @@ pub struct Trace {
     pub(crate) outputs: Vec<Output>,
     pub(crate) evaluations: Vec<Evaluation>,
     pub(crate) closures: Vec<Closure>,
+    pub(crate) compile: CompilePolicy,
+    pub(crate) transforms: Vec<Transform>,
+    pub(crate) failed: Vec<FailedCall>,
+    pub(crate) halted: bool,
     pub(crate) unwrapped: Vec<Unwrapped>,
     pub(crate) replacements: Vec<Replacement>,
     pub(crate) payloads: PayloadPolicy,
@@ -64,11 +69,26 @@ impl Output {
     }
 }
 
-/// A function that the forward compiled, and that ran as its operations instead.
+/// A function that the forward compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closure {
     /// How many calls had been recorded when it was compiled.
     pub calls_before: usize,
+    /// How it ran.
+    pub compile: CompilePolicy,
+    /// How many random draws in it take a key that is none of its arguments: MLX repeats the first ones for ever.
+    pub draws: usize,
+}
+
+/// A call that gave an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedCall {
+    /// The mlx-c function.
+    pub function: &'static str,
+    /// The recorded values among its operands.
+    pub operands: Vec<ValueId>,
+    /// How many calls had been recorded before it.
+    pub after: usize,
 }
 
 /// Values that an unseen operation computed.
@@ -101,6 +121,11 @@ impl Trace {
     /// One call.
     pub fn call(&self, id: CallId) -> &Call {
         &self.tables.calls[id.index()]
+    }
+
+    /// Whether no call was recorded after this one.
+    pub fn is_last(&self, id: CallId) -> bool {
+        id.index() + 1 >= self.tables.calls.len()
     }
 
     /// What MLX's own graph shows of a call, where it could be read.
@@ -200,9 +225,79 @@ impl Trace {
         &self.evaluations
     }
 
-    /// How compiled functions ran: always `inlined`, as their operations.
+    /// How compiled functions ran: `inlined`, as their operations, or `opaque`, as one op.
     pub fn compile(&self) -> &'static str {
-        "inlined"
+        self.compile.name()
+    }
+
+    /// The insides of the calls that ran a closure, in the order of the calls.
+    pub fn transforms(&self) -> &[Transform] {
+        &self.transforms
+    }
+
+    /// The inside of a call, where it ran a closure; of several runs the last.
+    pub fn transform(&self, call: CallId) -> Option<&Transform> {
+        self.transforms
+            .iter()
+            .rev()
+            .find(|transform| transform.call == call)
+    }
+
+    /// The calls that gave an error, in order. In the trace of a forward that failed the last one is where it did.
+    pub fn failed_calls(&self) -> &[FailedCall] {
+        &self.failed
+    }
+
+    /// Whether the forward was halted on request, so that the trace ends in the middle.
+    pub fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    /// What a reader may overlook, in sentences: none of it makes the trace less true.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let drawing: usize = self.closures.iter().map(|closure| closure.draws).sum();
+        if drawing > 0 {
+            let shown = match self.compile {
+                CompilePolicy::Inline => "this trace shows them drawn anew (compile: inlined)",
+                CompilePolicy::Opaque => "this trace shows them as frozen as there (compile: opaque)",
+            };
+            notes.push(format!(
+                "{drawing} random draws in compiled functions take no state: a plain run repeats the first ones for \
+                 ever, and {shown}"
+            ));
+        }
+        for transform in &self.transforms {
+            let call = self.call(transform.call());
+            let called = call.name();
+            let outer: Vec<String> = transform
+                .captured()
+                .iter()
+                .map(|captured| self.describe(captured.outside))
+                .collect();
+            if !outer.is_empty() {
+                notes.push(format!(
+                    "the closure of {called} reads {} beside its arguments",
+                    outer.join(", ")
+                ));
+            }
+        }
+        notes
+    }
+
+    /// A value as a person would name it.
+    pub fn describe(&self, value: ValueId) -> String {
+        match self.value(value).origin() {
+            Origin::Input { path } if path.is_empty() => "the input".to_string(),
+            Origin::Input { path } => format!("the input {path}"),
+            Origin::Parameter { address } => format!("the parameter {address}"),
+            Origin::Result { call, .. } => {
+                format!("the result of {} (call {})", self.call(*call).name(), call.0 + 1)
+            }
+            Origin::Constant => "a constant".to_string(),
+            Origin::Intervention => "the result of an intervention".to_string(),
+            Origin::Unwrapped => "the result of an operation that was not seen".to_string(),
+        }
     }
 
     /// The functions that the forward compiled.

@@ -342,10 +342,17 @@ fn contradiction(expectation: &Expectation) -> Option<(&'static str, &'static st
     if let Some(second) = endings.next() {
         return Some((ending, second));
     }
+    // A forward that fails leaves what it recorded until then.
+    let partial = ending == "error";
     let of_a_trace = [
         ("state", expectation.state.is_some()),
-        ("ops", expectation.ops.is_some()),
-        ("parents", !expectation.parents.is_empty()),
+        ("ops", expectation.ops.is_some() && !partial),
+        ("parents", !expectation.parents.is_empty() && !partial),
+        ("notes", expectation.notes.is_some() && !partial),
+        ("inside", !expectation.inside.is_empty()),
+        ("backward", !expectation.backward.is_empty()),
+        ("evaluations", expectation.evaluations.is_some()),
+        ("paths", expectation.paths.is_some()),
         ("decisions", !expectation.decisions.is_empty()),
         ("modules", !expectation.modules.is_empty()),
         ("outputs", expectation.outputs.is_some()),

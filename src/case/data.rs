@@ -65,6 +65,29 @@ pub struct ArraySpec {
     pub view: View,
     /// Where its elements come from.
     pub source: Source,
+    /// What of the host's it is made of, before it is an array.
+    pub given_as: GivenAs,
+}
+
+/// What of the host's an input is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GivenAs {
+    /// An array from the start.
+    #[default]
+    Array,
+    /// A plain number.
+    Number,
+    /// A vector, of vectors where it has two axes.
+    Vec,
+    /// A slice.
+    Slice,
+    /// An `ndarray`, its last two axes exchanged in memory.
+    Ndarray,
+    /// A vector of 128-bit integers.
+    Wide,
+    /// Rows of which the last is one short.
+    Ragged,
 }
 
 /// Where an array's elements come from.

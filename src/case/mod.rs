@@ -26,6 +26,7 @@ pub mod names;
 mod op;
 pub mod position;
 pub mod program;
+mod requires;
 pub mod resolve;
 pub mod schema;
 mod shorthand;

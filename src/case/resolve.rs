@@ -1,6 +1,6 @@
 //! One point's inputs: what a case writes, with the axes' values put in and every shape checked.
 
-use super::data::{ArraySpec, Data, Input, Source, View};
+use super::data::{ArraySpec, Data, GivenAs, Input, Source, View};
 use super::elements;
 use super::error::Fault;
 use super::fill::{self, Fill};
@@ -108,6 +108,7 @@ fn stand_in() -> Input {
         shape: Vec::new(),
         view: View::Plain,
         source: Source::Values(Data::Float(vec![0.0])),
+        given_as: GivenAs::default(),
     })
 }
 
@@ -224,12 +225,18 @@ fn resolve_array(
                 shape,
                 view,
                 source: Source::Values(data),
+                given_as: written.given_as.unwrap_or_default(),
             })
         }
         (None, Some(extents)) => {
             let shape = elements::shape(&extents).map_err(|it| fault(it, "shape"))?;
             let seed = fill::seed_for(seed, name);
-            filled(dtype, shape, view, fill.unwrap_or_default(), seed).map_err(|it| fault(it, "fill"))
+            let array = filled(dtype, shape, view, fill.unwrap_or_default(), seed);
+            let array = array.map_err(|it| fault(it, "fill"))?;
+            Ok(ArraySpec {
+                given_as: written.given_as.unwrap_or_default(),
+                ..array
+            })
         }
         (None, None) => Err(FaultAt {
             fault: Fault::NoElements,
@@ -251,5 +258,6 @@ pub fn filled(dtype: DType, shape: Vec<i32>, view: View, fill: Fill, seed: u64) 
         shape,
         view,
         source: Source::Fill { fill, seed },
+        given_as: GivenAs::default(),
     })
 }

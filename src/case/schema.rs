@@ -5,15 +5,15 @@
 //! errors. Text that begins with `$` stands for the value of a matrix axis.
 
 use super::arguments::Arguments;
-use super::data::View;
+use super::data::{GivenAs, View};
 use super::date::Date;
 use super::fill::Fill;
 use super::intervention::Intervention;
+pub use super::requires::Requires;
 use super::spec::Spec;
 use super::value::Value;
-use super::versions::Versions;
 use crate::capability::RefusalCode;
-use crate::vocabulary::{DType, Decision, DeviceKind, Os, Reason, State};
+use crate::vocabulary::{DType, Decision, Reason, State};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -120,6 +120,9 @@ pub struct ArrayFile {
     pub fill: Option<Bound<Fill>>,
     /// How the array lies in memory; `plain` if left out.
     pub view: Option<Bound<View>>,
+    /// What of the host's the input is made of; an array from the start if left out.
+    #[serde(rename = "as")]
+    pub given_as: Option<GivenAs>,
 }
 
 /// A value as written, or the axis that has it.
@@ -151,18 +154,6 @@ pub struct StepFile {
     pub arguments: Arguments,
 }
 
-/// What the cells of a case need to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Requires {
-    /// The kind of device.
-    pub device: Option<DeviceKind>,
-    /// The operating system.
-    pub os: Option<Os>,
-    /// Versions of MLX: `">= 0.33"`.
-    pub mlx: Option<Versions>,
-}
-
 /// What a cell may take; more ends it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -185,8 +176,12 @@ pub struct Session {
     pub payloads: Payloads,
     /// Results to replace, by op label.
     pub intervene: BTreeMap<String, Intervention>,
-    /// The op label after which the forward stops.
+    /// The op after which the forward is halted.
     pub halt: Option<String>,
+    /// How compiled functions run.
+    pub compile: Compile,
+    /// Where the forward's operations run.
+    pub on: On,
     /// The capture backend to ask for; `mlx` if left out.
     pub backend: Option<String>,
     /// Whether the capture is begun inside another one.
@@ -207,6 +202,30 @@ pub enum Unwrapped {
     Warn,
     /// The capture ends with a typed error.
     Refuse,
+}
+
+/// How compiled functions run while a trace is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compile {
+    /// As their operations.
+    #[default]
+    Inline,
+    /// As MLX runs them: one op.
+    Opaque,
+}
+
+/// Where the forward's operations run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum On {
+    /// Where MLX puts them.
+    #[default]
+    Default,
+    /// On a GPU, whether or not there is one.
+    Gpu,
+    /// On a stream of the capture's own, of the CPU.
+    OwnStream,
 }
 
 /// Which payloads a trace keeps.
@@ -247,8 +266,19 @@ pub struct Expectation {
     pub parents: BTreeMap<String, Vec<String>>,
     /// Decisions by op label: `verified`, or `{unproven: perturbation_insensitive}`.
     pub decisions: BTreeMap<String, DecisionFile>,
+    /// For an op that ran a closure, by its label: the ops of the closure's own forward, in order.
+    pub inside: BTreeMap<String, Vec<String>>,
+    /// For an op that ran a closure, by its label: the primitives of the derivative, in any order, each as often as it is
+    /// there.
+    pub backward: BTreeMap<String, Vec<String>>,
+    /// Sentences of which each note of the trace must contain one.
+    pub notes: Option<Vec<String>>,
+    /// Evaluations during the forward, in order: the function, or part of its name.
+    pub evaluations: Option<Vec<String>>,
     /// Module records by address; the model itself is `""`.
     pub modules: BTreeMap<String, ModuleExpectation>,
+    /// The outputs' paths in what the forward returned, in order.
+    pub paths: Option<Vec<String>>,
     /// Outputs, in order; `{}` claims nothing about one.
     pub outputs: Option<Vec<OutputExpectation>>,
     /// Whether the outputs' values must equal the reference.

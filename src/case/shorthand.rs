@@ -57,6 +57,7 @@ impl<'de> Deserialize<'de> for InputFile {
                         InputKey::Value => array.value = Some(access.next_value()?),
                         InputKey::Fill => array.fill = Some(access.next_value()?),
                         InputKey::View => array.view = Some(access.next_value()?),
+                        InputKey::As => array.given_as = Some(access.next_value()?),
                     }
                 }
                 Ok(InputFile::Array(array))
@@ -74,6 +75,7 @@ enum InputKey {
     Value,
     Fill,
     View,
+    As,
     List,
     Map,
 }

@@ -10,6 +10,7 @@ mod compare;
 mod error;
 mod identity;
 mod memory;
+pub mod raw_calls;
 mod subgraph;
 
 pub use array::{

@@ -251,16 +251,54 @@ impl Subgraph<'_> {
     ///
     /// Another number of arrays.
     pub fn replay(&self, boundary: &[&Array]) -> Result<Vec<Array>, GraphError> {
-        let handles: Vec<mlx_array> = boundary.iter().map(|array| array.as_ptr()).collect();
-        // SAFETY: valid handles; the list is fresh, and each array taken from it is another handle of its own.
-        unsafe {
-            let mut results = raw::mlx_vector_array_new();
-            let status = raw::mlx_graph_replay(&mut results, self.raw, handles.as_ptr(), handles.len());
-            let arrays = list(results).map(|array| super::share(array)).collect();
-            raw::mlx_vector_array_free(results);
-            check(status, "replaying a subgraph")?;
-            Ok(arrays)
-        }
+        built(boundary, "replaying a subgraph", |results, handles, count| {
+            // SAFETY: a fresh list, and valid handles of the length passed.
+            unsafe { raw::mlx_graph_replay(results, self.raw, handles, count) }
+        })
+    }
+
+    /// As [`replay`](Self::replay), but what is behind every slot: the boundary, the leaves, the outputs of the steps.
+    ///
+    /// # Errors
+    ///
+    /// Another number of arrays.
+    pub fn unfold(&self, boundary: &[&Array]) -> Result<Vec<Array>, GraphError> {
+        built(boundary, "unfolding a subgraph", |results, handles, count| {
+            // SAFETY: as above.
+            unsafe { raw::mlx_graph_unfold(results, self.raw, handles, count) }
+        })
+    }
+
+    /// New, unevaluated outputs of one step, which must be below [`len`](Self::len): the same primitive over an array for
+    /// each slot that it reads.
+    ///
+    /// # Errors
+    ///
+    /// Another number of arrays.
+    pub fn replay_step(&self, step: usize, inputs: &[&Array]) -> Result<Vec<Array>, GraphError> {
+        assert!(step < self.len(), "the subgraph has {} steps", self.len());
+        built(inputs, "replaying a primitive", |results, handles, count| {
+            // SAFETY: as above; the step is in range.
+            unsafe { raw::mlx_graph_replay_step(results, self.raw, step, handles, count) }
+        })
+    }
+}
+
+/// The arrays that `build` puts into a list, from the handles of others.
+fn built(
+    read: &[&Array],
+    doing: &'static str,
+    build: impl FnOnce(*mut raw::mlx_vector_array, *const mlx_array, usize) -> std::ffi::c_int,
+) -> Result<Vec<Array>, GraphError> {
+    let handles: Vec<mlx_array> = read.iter().map(|array| array.as_ptr()).collect();
+    // SAFETY: the list is fresh, and each array taken from it is another handle of its own.
+    unsafe {
+        let mut results = raw::mlx_vector_array_new();
+        let status = build(&mut results, handles.as_ptr(), handles.len());
+        let arrays = list(results).map(|array| super::share(array)).collect();
+        raw::mlx_vector_array_free(results);
+        check(status, doing)?;
+        Ok(arrays)
     }
 }
 
@@ -325,6 +363,30 @@ mod tests {
         evaluate(replayed.iter().chain([&wanted])).unwrap();
         assert!(compare(&replayed[0], &wanted).unwrap().is_none());
         assert!(graph.replay(&[&c]).is_err());
+    }
+
+    #[test]
+    fn each_step_is_behind_a_slot_and_runs_over_others() {
+        let (a, b) = (vector(&[1.0, 2.0]), vector(&[3.0, 5.0]));
+        let result = ops::multiply(ops::add(&a, &b).unwrap(), &a).unwrap();
+        let mut book = Book::new();
+        book.know(a.as_ptr(), 0, false);
+        book.know(b.as_ptr(), 1, false);
+        let page = book.read(&[result.as_ptr()]).unwrap();
+        let graph = book.open(page);
+        let slots = graph.unfold(&[&a, &b]).unwrap();
+        let wanted = [[1.0, 2.0], [3.0, 5.0], [4.0, 7.0], [4.0, 14.0]].map(|values| vector(&values));
+        assert_eq!(slots.len(), wanted.len());
+        evaluate(slots.iter().chain(&wanted)).unwrap();
+        for (slot, wanted) in slots.iter().zip(&wanted) {
+            assert!(compare(slot, wanted).unwrap().is_none());
+        }
+        let product = graph.replay_step(1, &[&b, &b]).unwrap();
+        let wanted = vector(&[9.0, 25.0]);
+        evaluate(product.iter().chain([&wanted])).unwrap();
+        assert!(compare(&product[0], &wanted).unwrap().is_none());
+        assert!(graph.replay_step(1, &[&b]).is_err());
+        assert!(graph.unfold(&[&a]).is_err());
     }
 
     #[test]

@@ -108,6 +108,12 @@ fn judge(found: &mut Findings<'_>, observed: &Observed) {
     }
     judge_ending(found, evidence);
     if evidence.ending != Ending::Traced {
+        // What a forward recorded before it failed may be expected too.
+        if matches!(evidence.ending, Ending::Error { .. }) {
+            for expectation in &cell.expect {
+                judge_trace(found, expectation, evidence);
+            }
+        }
         return;
     }
     if let Some(mutant) = &evidence.mutant {

@@ -7,17 +7,23 @@ use indexmap::IndexMap;
 
 use super::expect::conclude;
 use super::flight::{self, Phase};
+use super::probe;
 use super::seam::{Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner};
-use crate::capture::{CaptureError, Evaluation, EvaluationKind, Op, Trace, TraceError, ValueId};
-use crate::case::data::{ArraySpec, Data, Input, Source, View};
+use crate::capability::CAPABILITIES;
+use crate::capture::{
+    self, CaptureError, Evaluation, EvaluationKind, Op, Primitive, Trace, TraceError, ValueId,
+};
+use crate::case::data::{ArraySpec, Data, GivenAs, Input, Source, View};
 use crate::case::names::Names;
 use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
 use crate::reference::{self, Expected, Policy, Seen, Tensor};
 use crate::scorecard::outcome::{
-    ArrayRow, Ending, EvaluationKind as Kind, EvaluationRow, Evidence, Fate, ModuleRow, MutantRow, OpRow,
-    Outcome, OutputRow, Routes, Work,
+    ArrayRow, Ending, EvaluationKind as Kind, EvaluationPlace, EvaluationRow, Evidence, Fate, InsideRow,
+    ModuleRow, MutantRow, OpRow, Outcome, OutputRow, Routes, Work,
 };
-use crate::validate::{compare_captures, mutate, validate, Comparison, OpDecision, Status};
+use crate::validate::{
+    compare_captures, mutate, validate, Comparison, OpDecision, PrimitiveDecision, Status,
+};
 use crate::vocabulary::{DType, State};
 
 /// The runner of this process.
@@ -64,17 +70,37 @@ fn observe(cell: &Cell) -> Observed {
         });
     }
     flight::enter(Phase::Building);
+    probe::remember(&names);
     let inputs = match Inputs::new(&cell.inputs) {
         Ok(inputs) => inputs,
-        Err(error) => return ended(ending(TraceError::Model(error))),
+        Err(error) => {
+            let end = ending(TraceError::Model(error));
+            return match (&end, probe::same_as_before(&names)) {
+                (Ending::Refused { .. }, Err(harm)) => {
+                    ended(Ending::error(format!("{end:?}, and then {harm}")))
+                }
+                _ => ended(end),
+            };
+        }
     };
-    // A refusal must leave what it was given as it was.
-    let refused = |end: Ending| match inputs.unharmed(&cell.inputs) {
+    // A refusal must leave what it was given as it was, and the thread too.
+    let unharmed = |end: &Ending| match end {
+        Ending::Refused { .. } => inputs
+            .unharmed(&cell.inputs)
+            .and_then(|()| probe::same_as_before(&names)),
+        _ => inputs.unharmed(&cell.inputs),
+    };
+    let refused = |end: Ending| match unharmed(&end) {
         Ok(()) => ended(end),
         Err(harm) => ended(Ending::error(format!("{end:?}, and then {harm}"))),
     };
     let mut trace = match capture(cell, Phase::Capturing, |_| Ok(inputs.clone())) {
         Ok(trace) => trace,
+        Err(error @ TraceError::Model(_)) => {
+            let mut observed = refused(ending(error));
+            add_partial(cell, &inputs, &mut observed.evidence);
+            return observed;
+        }
         Err(error) => return refused(ending(error)),
     };
     // Only an evaluation that nobody waits for can leave one, and looking costs a tenth of a small cell.
@@ -95,7 +121,7 @@ fn observe(cell: &Cell) -> Observed {
     flight::enter(Phase::Validating);
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
-    evidence.notes = comparison.notes().to_vec();
+    evidence.notes = [trace.notes(), comparison.notes().to_vec()].concat();
     let values = match cell.expects_values() {
         true => match output_values(&trace) {
             Ok(values) => values,
@@ -118,6 +144,38 @@ fn observe(cell: &Cell) -> Observed {
         evidence,
         values,
         reference,
+    }
+}
+
+/// What was recorded before the forward failed, and the call that did.
+fn add_partial(cell: &Cell, inputs: &Inputs, evidence: &mut Evidence) {
+    // What must not fail twice in one process is left alone.
+    if cell.isolate || !matches!(evidence.ending, Ending::Error { .. }) {
+        return;
+    }
+    let Some(trace) = Model::build(cell)
+        .ok()
+        .and_then(|mut model| model.partial(inputs).ok())
+    else {
+        return;
+    };
+    let ops = trace.ops();
+    let labels: Vec<String> = ops.iter().map(Op::label).collect();
+    evidence.ops = ops.iter().map(|op| plain_row(&trace, op, &labels)).collect();
+    evidence.calls = trace.calls().len() as u64;
+    if let Some(failed) = trace.failed_calls().last() {
+        let read: Vec<String> = failed
+            .operands
+            .iter()
+            .map(|value| {
+                let giver = ops.iter().rev().find(|op| op.results().contains(value));
+                giver.map_or_else(|| trace.describe(*value), Op::label)
+            })
+            .collect();
+        let (function, read) = (failed.function, read.join(", "));
+        evidence.notes.push(format!(
+            "the forward failed in {function}, which was given {read}"
+        ));
     }
 }
 
@@ -167,6 +225,7 @@ fn names() -> Names {
     Names {
         layers: layers::signatures(),
         functions: functions::signatures(),
+        capabilities: CAPABILITIES,
         ..Names::default()
     }
 }
@@ -180,6 +239,7 @@ fn seen(trace: &Trace, values: &[Data]) -> Seen {
             shape: value.shape().to_vec(),
             view: View::Plain,
             source: Source::Values(data),
+            given_as: GivenAs::default(),
         })
     };
     let outputs = trace.outputs().iter().zip(values);
@@ -218,7 +278,8 @@ fn capture(
 
 fn ending(error: TraceError<ModelError>) -> Ending {
     match error {
-        TraceError::Capture(CaptureError::Unsupported(refusal)) => Ending::Refused {
+        TraceError::Capture(CaptureError::Unsupported(refusal))
+        | TraceError::Model(ModelError::Refused(refusal)) => Ending::Refused {
             code: refusal.code,
             capability: refusal.capability.to_string(),
             message: refusal.message,
@@ -253,6 +314,7 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
         .map(|output| {
             let giver = ops.iter().rposition(|op| op.results().contains(&output.value()));
             OutputRow {
+                path: output.path().to_string(),
                 op: giver.map(|place| labels[place].clone()).unwrap_or_default(),
                 array: array_row(trace, output.value()),
             }
@@ -276,6 +338,7 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
                     EvaluationKind::Implicit => Kind::Implicit,
                 },
                 source: evaluation.source().map(ToString::to_string),
+                place: place_of(trace, evaluation, &ops),
             })
             .collect(),
         outputs,
@@ -285,11 +348,103 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
         },
         mutant: None,
         notes: Vec::new(),
+        insides: inside_rows(trace, status, "", &ops),
+    }
+}
+
+/// Where in the forward an evaluation happened.
+fn place_of(trace: &Trace, evaluation: &Evaluation, ops: &[Op]) -> EvaluationPlace {
+    if evaluation.inside_transform() {
+        return EvaluationPlace::Inside;
+    }
+    let Some(after) = evaluation.after() else {
+        return EvaluationPlace::Beginning;
+    };
+    match ops.iter().find(|op| op.calls().contains(&after)) {
+        Some(op) if !trace.is_last(after) => EvaluationPlace::After(op.label()),
+        _ => EvaluationPlace::End,
+    }
+}
+
+/// The insides of the ops that ran a closure, with those inside them.
+fn inside_rows(trace: &Trace, status: &Status, around: &str, ops: &[Op]) -> Vec<InsideRow> {
+    let mut rows = Vec::new();
+    for (transform, inside) in trace.transforms().iter().zip(status.insides()) {
+        let op = ops.iter().find(|op| op.calls().contains(&transform.call()));
+        let label = format!("{around}{}", op.map(Op::label).unwrap_or_default());
+        let (forward, own) = (transform.forward(), transform.forward().ops());
+        let labels: Vec<String> = own.iter().map(Op::label).collect();
+        let rows_of_forward = own
+            .iter()
+            .zip(inside.forward().ops())
+            .map(|(op, decision)| op_row(forward, op, decision, &labels))
+            .collect();
+        let primitives = transform.primitives();
+        let backward = primitives
+            .iter()
+            .zip(inside.derivative())
+            .map(|(primitive, decision)| primitive_row(primitive, decision, &primitives, &own, forward))
+            .collect();
+        rows.push(InsideRow {
+            op: label.clone(),
+            state: Some(inside.forward().state()),
+            forward: rows_of_forward,
+            backward,
+        });
+        rows.extend(inside_rows(forward, inside.forward(), &format!("{label}/"), &own));
+    }
+    rows
+}
+
+/// A primitive of a derivative as a row.
+fn primitive_row(
+    primitive: &Primitive,
+    decision: &PrimitiveDecision,
+    all: &[Primitive],
+    forward: &[Op],
+    trace: &Trace,
+) -> OpRow {
+    let parent = |source: &capture::Source| match *source {
+        capture::Source::Forward(value) => {
+            let giver = forward.iter().rev().find(|op| op.results().contains(&value));
+            giver.map_or_else(|| trace.describe(value), Op::label)
+        }
+        capture::Source::Made => "made".to_owned(),
+        capture::Source::Primitive(place) => all[place].label(),
+    };
+    OpRow {
+        label: primitive.label(),
+        name: primitive.name.clone(),
+        parents: primitive.parents.iter().map(parent).collect(),
+        results: decision
+            .results
+            .iter()
+            .map(|(shape, dtype)| ArrayRow::new(shape.as_slice(), dtype_name(*dtype)))
+            .collect(),
+        decision: Some(decision.decision),
+        reason: decision.reason,
+        routes: Routes::Graph,
+        ..OpRow::default()
     }
 }
 
 fn op_row(trace: &Trace, op: &Op, decision: &OpDecision, labels: &[String]) -> OpRow {
     let routes = decision.routes();
+    OpRow {
+        decision: Some(decision.decision()),
+        reason: decision.reason(),
+        routes: match (routes.function, routes.graph) {
+            (true, true) => Routes::Both,
+            (true, false) => Routes::Function,
+            (false, true) => Routes::Graph,
+            (false, false) => Routes::None,
+        },
+        ..plain_row(trace, op, labels)
+    }
+}
+
+/// An op without what validation makes of it.
+fn plain_row(trace: &Trace, op: &Op, labels: &[String]) -> OpRow {
     OpRow {
         label: op.label(),
         name: op.func_name().to_string(),
@@ -311,15 +466,8 @@ fn op_row(trace: &Trace, op: &Op, decision: &OpDecision, labels: &[String]) -> O
             .iter()
             .map(|call| trace.call(*call).function().name.to_string())
             .collect(),
-        decision: Some(decision.decision()),
-        reason: decision.reason(),
-        routes: match (routes.function, routes.graph) {
-            (true, true) => Routes::Both,
-            (true, false) => Routes::Function,
-            (false, true) => Routes::Graph,
-            (false, false) => Routes::None,
-        },
         source: op.source().map(ToString::to_string),
+        ..OpRow::default()
     }
 }
 

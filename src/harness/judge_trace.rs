@@ -4,7 +4,7 @@ use super::findings::Findings;
 use crate::case::cell::Located;
 use crate::case::position::Path;
 use crate::case::schema::{Expectation, ModuleExpectation};
-use crate::scorecard::outcome::{Checked, Evidence, FindingKind};
+use crate::scorecard::outcome::{Checked, Evidence, FindingKind, InsideRow};
 use crate::vocabulary::Reason;
 
 /// Judges ops, parents, decisions and modules.
@@ -63,6 +63,75 @@ pub(super) fn judge_trace(found: &mut Findings<'_>, expectation: &Located<Expect
             found.add(Checked::Record, FindingKind::Decision, &at, message);
         }
     }
+    for (label, wanted) in &item.inside {
+        let found_ops = inside(found, label, evidence, &path.key("inside").key(label));
+        let names = found_ops.map(|row| row.forward.iter().map(|op| op.name.clone()).collect());
+        judge_names(
+            found,
+            names,
+            label,
+            wanted,
+            &path.key("inside").key(label),
+            "inside",
+        );
+    }
+    for (label, wanted) in &item.backward {
+        let row = inside(found, label, evidence, &path.key("backward").key(label));
+        let names = row.map(|row| sorted(row.backward.iter().map(|op| op.name.clone())));
+        let wanted = sorted(wanted.iter().cloned());
+        judge_names(
+            found,
+            names,
+            label,
+            &wanted,
+            &path.key("backward").key(label),
+            "backward of",
+        );
+    }
+    if let Some(wanted) = &item.paths {
+        let paths: Vec<String> = evidence.outputs.iter().map(|it| it.path.clone()).collect();
+        judge_names(
+            found,
+            Some(paths),
+            "",
+            wanted,
+            &path.key("paths"),
+            "paths of the outputs",
+        );
+    }
+    if let Some(wanted) = &item.notes {
+        let said = wanted.len() == evidence.notes.len()
+            && evidence
+                .notes
+                .iter()
+                .zip(wanted)
+                .all(|(note, wanted)| note.contains(wanted.as_str()));
+        if !said {
+            let message = format!("notes: found {:?}, expected {wanted:?}", evidence.notes);
+            found.add(Checked::Record, FindingKind::Ops, &path.key("notes"), message);
+        }
+    }
+    if let Some(wanted) = &item.evaluations {
+        let functions: Vec<&str> = evidence
+            .evaluations
+            .iter()
+            .map(|it| it.function.as_str())
+            .collect();
+        let fits = functions.len() == wanted.len()
+            && functions
+                .iter()
+                .zip(wanted)
+                .all(|(function, wanted)| function.contains(wanted.as_str()));
+        if !fits {
+            let message = format!("evaluations: found {functions:?}, expected {wanted:?}");
+            found.add(
+                Checked::Record,
+                FindingKind::Ops,
+                &path.key("evaluations"),
+                message,
+            );
+        }
+    }
     for (address, wanted) in &item.modules {
         judge_module(
             found,
@@ -71,6 +140,47 @@ pub(super) fn judge_trace(found: &mut Findings<'_>, expectation: &Located<Expect
             evidence,
             &path.key("modules").key(address),
         );
+    }
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// The inside of the op with a label.
+fn inside<'e>(
+    found: &mut Findings<'_>,
+    label: &str,
+    evidence: &'e Evidence,
+    at: &Path,
+) -> Option<&'e InsideRow> {
+    let short = |label: &str| label.strip_suffix(":1").unwrap_or(label).to_owned();
+    let row = evidence.insides.iter().find(|row| short(&row.op) == short(label));
+    if row.is_none() {
+        let known: Vec<String> = evidence.insides.iter().map(|row| short(&row.op)).collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        found.no_such("op with an inside", label, &known, at);
+    }
+    row
+}
+
+fn judge_names(
+    found: &mut Findings<'_>,
+    names: Option<Vec<String>>,
+    label: &str,
+    wanted: &[String],
+    at: &Path,
+    what: &str,
+) {
+    if let Some(names) = names.filter(|names| names != wanted) {
+        let message = format!(
+            "{what} {label}: found [{}], expected [{}]",
+            names.join(", "),
+            wanted.join(", ")
+        );
+        found.add(Checked::Record, FindingKind::Ops, at, message);
     }
 }
 

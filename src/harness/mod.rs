@@ -18,6 +18,7 @@ pub mod leave;
 mod places;
 pub mod plan;
 pub mod pool;
+mod probe;
 pub mod protocol;
 pub mod requires;
 pub mod seam;

@@ -2,6 +2,8 @@
 
 use mlx_rs::error::Exception;
 
+use crate::capture::BackendUnsupportedError;
+
 /// Why a case's program could not be built or run.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
@@ -31,6 +33,9 @@ pub enum ModelError {
         /// The name.
         name: String,
     },
+    /// The capture layer refused an input.
+    #[error(transparent)]
+    Refused(#[from] BackendUnsupportedError),
     /// A layer that takes more than one array stands where one array goes in and one comes out.
     #[error("{name} takes several arrays, so it cannot stand inside a container")]
     NotUnary {

@@ -2,28 +2,28 @@
 
 use indexmap::IndexMap;
 use mlx_rs::error::Exception;
-use mlx_rs::{ops, random, transforms, Array};
+use mlx_rs::{ops, random, transforms, Array, Device, Stream};
 
 use super::arguments::{Bound, Values};
 use super::array::{data_of, from_data, to_array};
 use super::error::ModelError;
 use super::functions;
+use super::host;
 use super::layers::{self, build};
 use super::module::Built;
 use crate::backends;
-use crate::capability::RefusalCode;
 use crate::capture::containers::Naming;
 use crate::capture::{
-    module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, CaptureOutputs, Edit, PayloadPolicy,
+    module_scope, CaptureError, CaptureInputs, CaptureOutputs, CompilePolicy, Edit, Named, PayloadPolicy,
     ScopeKind, Selector, Session, Trace, TraceError, UnwrappedPolicy,
 };
 use crate::case::arguments::Arguments;
 use crate::case::cell::{Cell, Program, Step};
-use crate::case::data::{ArraySpec, Input, View};
+use crate::case::data::{ArraySpec, Data, GivenAs, Input, View};
 use crate::case::fill::nudged;
 use crate::case::intervention::{Intervention, Place};
 use crate::case::names::stands_for;
-use crate::case::schema::{Payloads, Unwrapped};
+use crate::case::schema::{Compile, On, Payloads, Unwrapped};
 use crate::case::value::Value;
 use crate::vocabulary::DType;
 
@@ -38,7 +38,7 @@ impl Inputs {
     ///
     /// MLX's.
     pub fn new(inputs: &IndexMap<String, Input>) -> Result<Self, ModelError> {
-        Self::made(inputs, &|spec| to_array(spec))
+        Self::made(inputs, &|spec| spec.data(), &|spec| to_array(spec))
     }
 
     /// The inputs slightly changed, each still of its type and in its range.
@@ -47,23 +47,26 @@ impl Inputs {
     ///
     /// MLX's.
     pub fn nudged(inputs: &IndexMap<String, Input>) -> Result<Self, ModelError> {
-        Self::made(inputs, &|spec| {
-            from_data(
-                &nudged(&spec.data(), spec.dtype),
-                &spec.shape,
-                spec.dtype,
-                spec.view,
-            )
+        let data = |spec: &ArraySpec| nudged(&spec.data(), spec.dtype);
+        Self::made(inputs, &data, &|spec| {
+            from_data(&data(spec), &spec.shape, spec.dtype, spec.view)
         })
     }
 
     fn made(
         inputs: &IndexMap<String, Input>,
+        data: &dyn Fn(&ArraySpec) -> Data,
         make: &dyn Fn(&ArraySpec) -> Result<Array, Exception>,
     ) -> Result<Self, ModelError> {
         let mut arrays = Vec::new();
+        let make = |path: &str, spec: &ArraySpec| match spec.given_as {
+            GivenAs::Array => {
+                make(spec).map_err(|error| ModelError::mlx(format!("making input {path}"), &error))
+            }
+            given_as => host::to_array(path, given_as, &data(spec), &spec.shape, spec.dtype),
+        };
         for (name, input) in inputs {
-            collect(name.clone(), input, make, &mut arrays)?;
+            collect(name.clone(), input, &make, &mut arrays)?;
         }
         Ok(Self(arrays))
     }
@@ -95,13 +98,12 @@ impl Inputs {
 fn collect(
     path: String,
     input: &Input,
-    make: &dyn Fn(&ArraySpec) -> Result<Array, Exception>,
+    make: &dyn Fn(&str, &ArraySpec) -> Result<Array, ModelError>,
     arrays: &mut Vec<(String, Array)>,
 ) -> Result<(), ModelError> {
     match input {
         Input::Array(spec) => {
-            let array =
-                make(spec).map_err(|error| ModelError::mlx(format!("making input {path}"), &error))?;
+            let array = make(&path, spec)?;
             arrays.push((path, array));
         }
         Input::List(items) => {
@@ -167,6 +169,16 @@ impl<'a> Model<'a> {
         Ok(Self { cell, layers })
     }
 
+    /// Captures one forward as far as it goes, whatever ends it.
+    ///
+    /// # Errors
+    ///
+    /// The capture's.
+    pub fn partial(&mut self, inputs: &Inputs) -> Result<Trace, CaptureError> {
+        self.refuse_unsupported()?;
+        self.prepared().attempt(inputs, || self.run(inputs))?.trace
+    }
+
     /// Captures one forward.
     ///
     /// # Errors
@@ -191,17 +203,39 @@ impl<'a> Model<'a> {
     }
 
     fn capture_plainly(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
+        let session = self.prepared();
+        match &self.cell.session.halt {
+            Some(place) => session.run_until(selector_of(place), inputs, || self.run(inputs)),
+            None => session
+                .run(inputs, || self.run(inputs))
+                .map(|(trace, _outputs)| trace),
+        }
+    }
+
+    /// A session that knows the layers.
+    fn prepared(&self) -> Session {
         let mut session = self.session();
         for (name, built) in &self.layers {
             session = session.parameters_at(name, built.parameters());
             session = session.declare_module(name, &built.class);
         }
+        session
+    }
+
+    fn run(&mut self, inputs: &Inputs) -> Result<Named, ModelError> {
         let cell = self.cell;
-        let (trace, _outputs) = session.run(inputs, || match &cell.program {
-            Program::Model(_) => self.run_model(inputs),
+        match &cell.program {
+            Program::Model(_) => {
+                let given = self.run_model(inputs)?;
+                let path = |place: usize| match given.len() {
+                    1 => String::new(),
+                    _ => place.to_string(),
+                };
+                let paths: Vec<String> = (0..given.len()).map(path).collect();
+                Ok(Named(paths.into_iter().zip(given).collect()))
+            }
             Program::Forward { steps, outputs, .. } => self.run_steps(steps, outputs, inputs),
-        })?;
-        Ok(trace)
+        }
     }
 
     /// What a case may ask for and the capture layer cannot do.
@@ -209,10 +243,6 @@ impl<'a> Model<'a> {
         let asked = &self.cell.session;
         if let Some(name) = &asked.backend {
             backends::spec(name)?;
-        }
-        if let Some(label) = &asked.halt {
-            let message = format!("the forward does not stop after {label}");
-            return Err(BackendUnsupportedError::new(RefusalCode::HaltUnsupported, message).into());
         }
         Ok(())
     }
@@ -233,15 +263,18 @@ impl<'a> Model<'a> {
                 Payloads::None => PayloadPolicy::None,
             })
             .call_stacks(asked.call_stacks)
+            .compile(match asked.compile {
+                Compile::Inline => CompilePolicy::Inline,
+                Compile::Opaque => CompilePolicy::Opaque,
+            })
             .hide(asked.hide.iter().cloned());
+        let session = match asked.on {
+            On::Default => session,
+            On::Gpu => session.stream(Stream::gpu()),
+            On::OwnStream => session.stream(Stream::new_with_device(&Device::cpu())),
+        };
         asked.intervene.iter().fold(session, |session, (place, edit)| {
-            let selector = match Place::read(place) {
-                Some(Place::Name(name)) => Selector::Name(name.to_owned()),
-                Some(Place::Module(address)) => Selector::Module(address.to_owned()),
-                // Nothing else passes the check of a case.
-                Some(Place::Label(_)) | None => Selector::Label(place.clone()),
-            };
-            session.intervene(selector, edit_of(edit))
+            session.intervene(selector_of(place), edit_of(edit))
         })
     }
 
@@ -263,7 +296,7 @@ impl<'a> Model<'a> {
         steps: &[Step],
         outputs: &[String],
         inputs: &Inputs,
-    ) -> Result<Vec<Array>, ModelError> {
+    ) -> Result<Named, ModelError> {
         let mut values = inputs.values();
         for step in steps {
             let results = self.run_step(step, &values)?;
@@ -285,7 +318,7 @@ impl<'a> Model<'a> {
             }
             given.extend(found);
         }
-        Ok(given)
+        Ok(Named(given))
     }
 
     fn run_step(&mut self, step: &Step, values: &Values) -> Result<Vec<Array>, ModelError> {
@@ -327,6 +360,16 @@ impl<'a> Model<'a> {
                 .unwrap_or_default(),
             Program::Model(spec) => spec.name.clone(),
         }
+    }
+}
+
+/// A case's place as the session takes it.
+fn selector_of(place: &str) -> Selector {
+    match Place::read(place) {
+        Some(Place::Name(name)) => Selector::Name(name.to_owned()),
+        Some(Place::Module(address)) => Selector::Module(address.to_owned()),
+        // Nothing else passes the check of a case.
+        Some(Place::Label(_)) | None => Selector::Label(place.to_owned()),
     }
 }
 
@@ -381,12 +424,16 @@ fn call_function(name: &str, arguments: &Arguments, values: &Values) -> Result<V
     })
 }
 
-/// The array of a name, or those of its parts, in order, where it has several.
-fn arrays_of(name: &str, values: &Values) -> Vec<Array> {
+/// The array of a name, or those of its parts, in order, where it has several; each with its own name.
+fn arrays_of(name: &str, values: &Values) -> Vec<(String, Array)> {
     match values.get(name) {
-        Some(array) => vec![array.clone()],
+        Some(array) => vec![(name.to_owned(), array.clone())],
         None => (0..)
-            .map_while(|place| values.get(&format!("{name}.{place}")).cloned())
+            .map_while(|place| {
+                let part = format!("{name}.{place}");
+                let array = values.get(&part).cloned()?;
+                Some((part, array))
+            })
             .collect(),
     }
 }

@@ -5,15 +5,22 @@
 
 pub(crate) mod arguments;
 mod array;
+mod compiled;
 mod error;
 mod faults;
 mod forward;
 pub mod functions;
+mod gradients;
+mod host;
 mod index;
 pub mod layers;
 mod module;
 mod programs;
+mod routines;
 mod structured;
+mod tied;
+mod training;
+mod unsupported;
 
 pub use array::{data_of, dtype_name, to_array};
 pub use error::ModelError;

@@ -97,6 +97,15 @@ program! {
 }
 
 program! {
+    /// Has something computed meanwhile, by `async_eval`, and goes on.
+    AsyncMidway => |x, _| {
+        let doubled = ops::add(x, x)?;
+        mlx_rs::transforms::async_eval([&doubled])?;
+        ops::exp(&doubled)
+    }
+}
+
+program! {
     /// Branches on a value, which evaluates it.
     BranchOnItem => |x, _| {
         let total = ops::sum(x, None)?;

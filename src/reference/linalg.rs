@@ -140,6 +140,25 @@ pub(super) fn solve(call: &Call<'_>, triangular: bool) -> Result1 {
     Ok(vec![Tensor::floats(dtype, x)])
 }
 
+/// The weights with the least squared error, from the normal equations: what a gradient descent must come to.
+pub(super) fn least_squares(call: &Call<'_>) -> Result1 {
+    let (x, y) = (call.array("x")?, call.array("y")?);
+    let (rows, labels) = (x.to_floats()?, y.to_floats()?);
+    let [examples, features] = *rows.shape() else {
+        return Err(call.not_covered("anything but a matrix of examples"));
+    };
+    let flat: Vec<f64> = rows.iter().copied().collect();
+    let matrix = nalgebra::DMatrix::from_row_slice(examples, features, &flat);
+    let labels = nalgebra::DVector::from_iterator(examples, labels.iter().copied());
+    let solution = matrix
+        .svd(true, true)
+        .solve(&labels, 1e-12)
+        .map_err(|_| call.not_covered("examples that determine no weights"))?;
+    let solution: Vec<f64> = solution.iter().copied().collect();
+    let made = ArrayD::from_shape_vec(IxDyn(&[features]), solution).map_err(|_| NoReference::Program)?;
+    Ok(vec![Tensor::floats(x.dtype, made)])
+}
+
 /// The product that stands at right angles to both vectors.
 pub(super) fn cross(call: &Call<'_>) -> Result1 {
     let (a, b) = (call.array("a")?, call.array("b")?);

@@ -312,6 +312,7 @@ rows! {
     Solves "linalg.norm_matrix" => |c| linalg::norm(c, true);
     Solves "linalg.pinv" => linalg::pinv;
     Solves "linalg.qr": "the factors multiply out; one is orthonormal, one a triangle" => linalg::qr;
+    Solves "layer.least_squares" => linalg::least_squares;
     Solves "linalg.slogdet" => linalg::slogdet;
     Solves "linalg.solve" => |c| linalg::solve(c, false);
     Solves "linalg.solve_triangular" => |c| linalg::solve(c, true);

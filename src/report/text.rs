@@ -3,7 +3,7 @@
 use super::table::Table;
 use crate::scorecard::changes::{Change, Direction};
 use crate::scorecard::label::Standing;
-use crate::scorecard::outcome::{Ending, EvaluationKind, Evidence, Fate, OpRow, Outcome};
+use crate::scorecard::outcome::{Ending, EvaluationKind, EvaluationPlace, Evidence, Fate, OpRow, Outcome};
 use crate::scorecard::settle::{Settled, Update};
 use crate::scorecard::store::{CARD, PENDING_CARD};
 use crate::scorecard::totals::Totals;
@@ -162,8 +162,29 @@ pub fn trace(outcome: &Outcome) -> String {
                 .as_deref()
                 .map(|source| format!(" at {source}"))
                 .unwrap_or_default();
-            text.push_str(&format!("evaluation  {kind}, {}{source}\n", evaluation.function));
+            let place = match &evaluation.place {
+                EvaluationPlace::End => "at the end of the forward".to_owned(),
+                EvaluationPlace::Beginning => "! inside the forward, before anything else".to_owned(),
+                EvaluationPlace::After(op) => format!("! inside the forward, after {op}"),
+                EvaluationPlace::Inside => "! inside a transform's closure".to_owned(),
+            };
+            let function = &evaluation.function;
+            text.push_str(&format!("evaluation  {kind}, {function}{source}, {place}\n"));
         }
+    }
+    for inside in &evidence.insides {
+        let state = inside.state.map_or("not validated", |state| state.name());
+        text.push_str(&format!(
+            "\ninside {}: {state}\n{}",
+            inside.op,
+            ops(&inside.forward)
+        ));
+        if !inside.backward.is_empty() {
+            text.push_str(&format!("\nbackward of {}\n{}", inside.op, ops(&inside.backward)));
+        }
+    }
+    for note in &evidence.notes {
+        text.push_str(&format!("\nnote  {note}\n"));
     }
     for warning in &evidence.warnings {
         text.push_str(&format!("\nwarning  {warning}\n"));

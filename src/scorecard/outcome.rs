@@ -151,9 +151,26 @@ pub struct Evidence {
     pub work: Work,
     /// The seeded fault of this run, if one was applied.
     pub mutant: Option<MutantRow>,
-    /// What two captures of the cell could not be compared in.
+    /// What two captures of the cell could not be compared in, and what a reader may overlook.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The insides of the ops that ran a closure, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub insides: Vec<InsideRow>,
+}
+
+/// The inside of an op that ran a closure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InsideRow {
+    /// The op's label; inside another inside, both, with a slash between.
+    pub op: String,
+    /// The state of the closure's own forward.
+    pub state: Option<State>,
+    /// The closure's own forward.
+    pub forward: Vec<OpRow>,
+    /// The primitives of the derivative; their parents are ops of the forward, and one another.
+    pub backward: Vec<OpRow>,
 }
 
 /// How a capture ended.
@@ -301,6 +318,24 @@ pub struct EvaluationRow {
     pub kind: EvaluationKind,
     /// The line of the model's source.
     pub source: Option<String>,
+    /// Where in the forward it happened.
+    #[serde(default)]
+    pub place: EvaluationPlace,
+}
+
+/// Where in the forward an evaluation happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvaluationPlace {
+    /// After everything was recorded.
+    #[default]
+    End,
+    /// Before anything was recorded.
+    Beginning,
+    /// In the middle, after the op with this label.
+    After(String),
+    /// Inside the closure of a transform.
+    Inside,
 }
 
 /// Whether the model asked for an evaluation.
@@ -319,6 +354,9 @@ pub enum EvaluationKind {
 pub struct OutputRow {
     /// The label of the op that made it.
     pub op: String,
+    /// The way to it in what the forward returned.
+    #[serde(default)]
+    pub path: String,
     /// Its shape and element type.
     pub array: ArrayRow,
 }

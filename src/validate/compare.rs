@@ -9,7 +9,7 @@ use std::fmt;
 
 use mlx_rs::Array;
 
-use crate::capture::{Call, CallId, Origin, Trace, ValueId};
+use crate::capture::{Call, CallId, Origin, PayloadPolicy, Trace, ValueId};
 use crate::graph::{self, Difference};
 use crate::vocabulary::{Decision, Reason};
 
@@ -34,6 +34,8 @@ pub struct Comparison {
     compared: usize,
     not_compared: Vec<ValueId>,
     notes: Vec<String>,
+    /// The same of the insides of calls that ran a closure, in the order of the trace's.
+    insides: Vec<Comparison>,
 }
 
 impl Comparison {
@@ -110,9 +112,15 @@ fn sources(trace: &Trace) -> Vec<ValueId> {
 /// Calls are aligned by position and function, as long as both agree; the captures may part where the program
 /// branches on values, and what comes after is listed as not compared.
 pub fn compare_captures(first: &Trace, second: &Trace) -> Comparison {
+    compare_apart_from(first, second, &HashSet::new())
+}
+
+/// The same, but for some values of the first trace.
+fn compare_apart_from(first: &Trace, second: &Trace, apart: &HashSet<ValueId>) -> Comparison {
     let mut walk = Walk {
         first,
         second,
+        apart,
         met: HashSet::new(),
         comparison: Comparison::default(),
     };
@@ -126,15 +134,30 @@ pub fn compare_captures(first: &Trace, second: &Trace) -> Comparison {
     let mut comparison = walk.comparison;
     comparison.not_compared = sources(first)
         .into_iter()
-        .filter(|value| !met.contains(value))
+        .filter(|value| !met.contains(value) && !apart.contains(value))
         .collect();
     comparison.note_rest(&parted.unwrap_or_else(|| "the captures use them differently".to_string()));
+    for (one, other) in first.transforms().iter().zip(second.transforms()) {
+        // What a closure reads of the forward around it may change: it is judged there.
+        let outside: HashSet<ValueId> = one.from_outside().map(|captured| captured.inside).collect();
+        let inside = compare_apart_from(one.forward(), other.forward(), &outside);
+        let name = first.call(one.call()).name();
+        // Of a compiled function nothing was kept that could be compared.
+        if one.forward().payload_policy() == PayloadPolicy::All {
+            comparison
+                .notes
+                .extend(inside.notes.iter().map(|note| format!("inside {name}: {note}")));
+        }
+        comparison.insides.push(inside);
+    }
     comparison
 }
 
 struct Walk<'a> {
     first: &'a Trace,
     second: &'a Trace,
+    /// Values of the first trace that are not to be compared.
+    apart: &'a HashSet<ValueId>,
     /// The values of the first trace that were compared.
     met: HashSet<ValueId>,
     comparison: Comparison,
@@ -202,7 +225,7 @@ impl Walk<'_> {
         let (Some(before), Some(after)) = payloads else {
             return;
         };
-        if !self.met.insert(one) {
+        if self.apart.contains(&one) || !self.met.insert(one) {
             return;
         }
         let Some(difference) = difference(before, after) else {
@@ -235,7 +258,19 @@ impl Status {
     /// The status with what a second capture shows: each constant or literal that changed fails its op and the
     /// trace.
     pub fn against(mut self, trace: &Trace, comparison: &Comparison) -> Self {
+        for ((inside, transform), comparison) in self
+            .insides
+            .iter_mut()
+            .zip(trace.transforms())
+            .zip(&comparison.insides)
+        {
+            inside.forward = inside.forward.clone().against(transform.forward(), comparison);
+        }
         if comparison.changed.is_empty() {
+            // Without insides nothing is new.
+            if !self.insides.is_empty() {
+                settle(trace, &mut self);
+            }
             return self;
         }
         let rows = trace.ops();

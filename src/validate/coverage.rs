@@ -48,6 +48,25 @@ pub(super) fn parent_at_odds(trace: &Trace, id: CallId, call: &Call) -> Option<D
             );
         }
     }
+    // What MLX gave a closure says which values the call was given, and in which order.
+    if let Some(transform) = trace.transform(id) {
+        let given = call.arguments().iter().find_map(|argument| match argument {
+            Recorded::Arrays(values) => Some(values),
+            _ => None,
+        });
+        for (place, witnessed) in transform.arguments().iter().enumerate() {
+            let declared = given.and_then(|given| given.get(place));
+            if let Some(witnessed) = witnessed.filter(|value| declared != Some(value)) {
+                return parent(
+                    witnessed,
+                    format!(
+                        "MLX gave the closure value {} at place {place}, and the call declares another one",
+                        witnessed.0
+                    ),
+                );
+            }
+        }
+    }
     // What stands beside the arguments is what a closure read: the graph reaches it, and no argument names it.
     for &value in &call.captured {
         let named = call.arguments().iter().any(|it| it.operands().contains(&value));

@@ -18,6 +18,7 @@ use super::contrast::Contrast;
 use super::coverage;
 use super::decision::{CallDecision, Detail, Operand, Proof, Reaction, Routes};
 use super::flight::{alone, in_flight, Replayed, Replays, BATCH};
+use super::inside::{validate_inside, Inside};
 use super::replay::{has_function_route, replay, Route, StandIn, Streams, Substitution};
 use super::roll_up;
 use super::status::{Partial, Status, Work};
@@ -48,7 +49,18 @@ pub fn validate(trace: &Trace) -> Status {
     let every: Vec<usize> = (0..trace.calls().len()).collect();
     let mut engine = Engine::new(trace, &every);
     let calls = engine.run();
-    roll_up::conclude(trace, calls, coverage::gaps_of_trace(trace), engine.work)
+    let mut work = engine.work;
+    let insides: Vec<Inside> = trace
+        .transforms()
+        .iter()
+        .map(|transform| validate_inside(trace, transform))
+        .collect();
+    for inside in &insides {
+        let of_forward = inside.forward().work();
+        work.replays += inside.work.replays + of_forward.replays;
+        work.perturbations += inside.work.perturbations + of_forward.perturbations;
+    }
+    roll_up::conclude(trace, calls, coverage::gaps_of_trace(trace), work, insides)
 }
 
 /// Validates some calls again, after a change that touches no other; what is missing is looked for in the whole

@@ -6,6 +6,7 @@ use crate::capture::{CallId, Op, OpKind, Trace};
 use crate::vocabulary::{Decision, Reason, State};
 
 use super::decision::{severity, CallDecision, OpDecision, Routes};
+use super::inside::Inside;
 use super::status::{Status, Work};
 
 pub(super) fn unavailable(trace: &Trace, message: &str) -> Status {
@@ -27,11 +28,18 @@ pub(super) fn unavailable(trace: &Trace, message: &str) -> Status {
         ops,
         gaps: Vec::new(),
         work: Work::default(),
+        insides: Vec::new(),
     }
 }
 
 /// The status that follows from the decisions on all calls.
-pub(super) fn conclude(trace: &Trace, mut calls: Vec<CallDecision>, gaps: Vec<String>, work: Work) -> Status {
+pub(super) fn conclude(
+    trace: &Trace,
+    mut calls: Vec<CallDecision>,
+    gaps: Vec<String>,
+    work: Work,
+    insides: Vec<Inside>,
+) -> Status {
     let rows = trace.ops();
     for row in &rows {
         for call in row.calls() {
@@ -60,6 +68,7 @@ pub(super) fn conclude(trace: &Trace, mut calls: Vec<CallDecision>, gaps: Vec<St
         gaps,
         work,
         calls,
+        insides,
     };
     settle(trace, &mut status);
     status
@@ -75,6 +84,7 @@ pub(super) fn settle(trace: &Trace, status: &mut Status) {
     status.state = match worst {
         Some(Decision::Failed) => State::Failed,
         _ if !status.gaps.is_empty() => State::Failed,
+        _ if status.insides.iter().any(|inside| inside.failure().is_some()) => State::Failed,
         Some(Decision::Unproven) => State::Unverified,
         _ if !trace.capture_verified() => State::Unverified,
         _ => State::Passed,
@@ -85,6 +95,16 @@ pub(super) fn settle(trace: &Trace, status: &mut Status) {
         .map(|decision| (decision.call, decision))
         .collect();
     status.message = message(trace, &status.ops, &by_call, &status.gaps, status.state);
+    // An op that is wrong as a whole says more than its inside does.
+    let op_failed = status.ops.iter().any(|op| op.decision == Decision::Failed) || !status.gaps.is_empty();
+    let inside = status
+        .insides
+        .iter()
+        .find_map(|inside| Some((inside.call, inside.failure()?)));
+    if let (false, Some((call, failure))) = (op_failed, inside) {
+        let name = trace.call(call).name();
+        status.message = format!("{name} (call {}): {failure}", call.0 + 1);
+    }
 }
 
 /// The worst decision of an op's calls.

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::vocabulary::{Decision, State};
 
 use super::decision::{CallDecision, OpDecision};
+use super::inside::Inside;
 
 /// How much validation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,6 +25,7 @@ pub struct Status {
     pub(crate) ops: Vec<OpDecision>,
     pub(crate) gaps: Vec<String>,
     pub(crate) work: Work,
+    pub(crate) insides: Vec<Inside>,
 }
 
 /// What validation makes of some calls of a trace.
@@ -56,6 +58,12 @@ impl Status {
     /// What no call answers for: outputs and values that no recorded call gave.
     pub fn gaps(&self) -> &[String] {
         &self.gaps
+    }
+
+    /// The insides of the calls that ran a closure, in the order of [`Trace::transforms`](crate::Trace::transforms); none
+    /// where nothing could be replayed.
+    pub fn insides(&self) -> &[Inside] {
+        &self.insides
     }
 
     /// How much was done.

@@ -4,7 +4,7 @@ use crate::names::{cells, NAMES};
 use crate::stand_in::StandIn;
 use mlx_assay::harness::suite::{end, Recorder, Scope};
 use mlx_assay::report::text;
-use mlx_assay::scorecard::outcome::{Ending, EvaluationKind, EvaluationRow};
+use mlx_assay::scorecard::outcome::{Ending, EvaluationKind, EvaluationPlace, EvaluationRow};
 use mlx_assay::scorecard::outcomes::Origin;
 use mlx_assay::scorecard::settle::Mode;
 use mlx_assay::scorecard::store::{Store, INDEX};
@@ -76,6 +76,7 @@ fn the_trace_as_a_table() {
             function: "mlx_array_item_float32".into(),
             kind,
             source: Some("src/model/branch.rs:12".into()),
+            place: EvaluationPlace::After("gelu_1:1".into()),
         });
     });
     let outcome = mlx_assay::harness::seam::Runner::run(&runner, cell);

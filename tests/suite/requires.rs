@@ -19,6 +19,8 @@ fn what_a_cell_needs_is_held_against_what_is_here() {
     for (requires, wanted) in [
         ("{}", None),
         ("{device: cpu, os: linux, mlx: \">= 0.32\"}", None),
+        ("[cpu, linux]", None),
+        ("[metal]", Some("it needs the device metal")),
         ("{device: metal}", Some("it needs the device metal")),
         ("{os: macos}", Some("it needs the system macos")),
         (

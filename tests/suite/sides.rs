@@ -28,7 +28,7 @@ pub fn prepared() -> Prepared {
     let mut ground = Ground {
         claims: vec![
             ("forward.modules".into(), true, None),
-            ("session.halt".into(), false, Some(RefusalCode::HaltUnsupported)),
+            ("session.halt".into(), false, Some(RefusalCode::NestedCapture)),
             ("validation.both_routes".into(), true, None),
         ],
         expected_failures: vec![FailureRow {
@@ -127,7 +127,7 @@ fn refusing(mut row: CellRow) -> CellRow {
             state: None,
             ops: 0,
             mutant: None,
-            refused: Some(RefusalCode::HaltUnsupported),
+            refused: Some(RefusalCode::NestedCapture),
             tolerances: vec![],
             ..record.clone()
         };

@@ -64,6 +64,7 @@ pub fn observe(cell: &Cell) -> Observed {
         }],
         outputs: vec![OutputRow {
             op: made.clone(),
+            path: String::new(),
             array: last,
         }],
         work: Work {

@@ -35,15 +35,22 @@ pub fn copy(from: &Path, to: &Path) {
 /// A root of cases that prove every claim, so that its runs are clean and write the scorecard themselves.
 pub fn whole_root() -> tempfile::TempDir {
     root_with(&[
+        "capabilities",
         "capture",
+        "compile",
         "containers",
         "evaluation",
         "interventions",
+        "layers/dropout_then.yaml",
+        "layers/dropout_training.yaml",
+        "layers/linear.yaml",
+        "mlx_rs",
+        "models",
+        "ops/random",
         "refusals",
         "torchlens",
+        "transforms",
         "tutorial",
-        "models",
-        "layers/linear.yaml",
     ])
 }
 

@@ -734,51 +734,67 @@ extern "C" size_t mlx_graph_results(mlx_subgraph graph, const uint32_t** results
   return program(graph).results_num;
 }
 
+// The outputs of one step over other inputs, unevaluated, behind those that are there.
+static void apply(mlx_subgraph graph, size_t index, std::vector<mx::array> inputs, std::vector<mx::array>& arrays) {
+  const auto& b = book(graph);
+  const auto& step = step_of(graph, index);
+  if (inputs.size() != step.inputs) {
+    throw std::invalid_argument("as many inputs are needed as the step reads");
+  }
+  const auto* outputs = &b.outputs[step.first_output];
+  auto shape = [&](const Output& output) {
+    auto first = b.extents.begin() + static_cast<std::ptrdiff_t>(output.first_extent);
+    return mx::Shape(first, first + output.extents);
+  };
+  if (step.outputs == 1) {
+    arrays.push_back(mx::array(shape(*outputs), outputs->dtype, step.primitive, std::move(inputs)));
+    return;
+  }
+  std::vector<mx::Shape> shapes;
+  std::vector<mx::Dtype> dtypes;
+  for (uint32_t j = 0; j < step.outputs; ++j) {
+    shapes.push_back(shape(outputs[j]));
+    dtypes.push_back(outputs[j].dtype);
+  }
+  for (auto& output : mx::array::make_arrays(std::move(shapes), dtypes, step.primitive, inputs)) {
+    arrays.push_back(std::move(output));
+  }
+}
+
+// What is behind each slot: boundary, leaves, and the outputs of the steps, computed anew and not evaluated.
+static std::vector<mx::array> unfold(mlx_subgraph graph, const mlx_array* boundary, size_t boundary_num) {
+  const auto& b = book(graph);
+  const auto& p = program(graph);
+  if (boundary_num != p.boundary_num) {
+    throw std::invalid_argument("as many boundary arrays are needed as the subgraph has");
+  }
+  std::vector<mx::array> arrays;
+  arrays.reserve(p.boundary_num + p.leaves_num + p.steps_num);
+  for (size_t i = 0; i < boundary_num; ++i) {
+    arrays.push_back(get(boundary[i]));
+  }
+  for (size_t i = 0; i < p.leaves_num; ++i) {
+    arrays.push_back(b.leaves[p.leaves + i]);
+  }
+  for (size_t i = 0; i < p.steps_num; ++i) {
+    const auto& step = step_of(graph, i);
+    std::vector<mx::array> inputs;
+    inputs.reserve(step.inputs);
+    for (uint32_t j = 0; j < step.inputs; ++j) {
+      inputs.push_back(arrays[b.inputs[step.first_input + j]]);
+    }
+    apply(graph, i, std::move(inputs), arrays);
+  }
+  return arrays;
+}
+
 extern "C" int mlx_graph_replay(
     mlx_vector_array* res,
     mlx_subgraph graph,
     const mlx_array* boundary,
     size_t boundary_num) {
   return guarded([&] {
-    const auto& b = book(graph);
-    const auto& p = program(graph);
-    if (boundary_num != p.boundary_num) {
-      throw std::invalid_argument("as many boundary arrays are needed as the subgraph has");
-    }
-    std::vector<mx::array> arrays;
-    arrays.reserve(p.boundary_num + p.leaves_num + p.steps_num);
-    for (size_t i = 0; i < boundary_num; ++i) {
-      arrays.push_back(get(boundary[i]));
-    }
-    for (size_t i = 0; i < p.leaves_num; ++i) {
-      arrays.push_back(b.leaves[p.leaves + i]);
-    }
-    auto shape = [&](const Output& output) {
-      auto first = b.extents.begin() + static_cast<std::ptrdiff_t>(output.first_extent);
-      return mx::Shape(first, first + output.extents);
-    };
-    for (size_t i = 0; i < p.steps_num; ++i) {
-      const auto& step = step_of(graph, i);
-      std::vector<mx::array> inputs;
-      inputs.reserve(step.inputs);
-      for (uint32_t j = 0; j < step.inputs; ++j) {
-        inputs.push_back(arrays[b.inputs[step.first_input + j]]);
-      }
-      const auto* outputs = &b.outputs[step.first_output];
-      if (step.outputs == 1) {
-        arrays.push_back(mx::array(shape(*outputs), outputs->dtype, step.primitive, std::move(inputs)));
-        continue;
-      }
-      std::vector<mx::Shape> shapes;
-      std::vector<mx::Dtype> dtypes;
-      for (uint32_t j = 0; j < step.outputs; ++j) {
-        shapes.push_back(shape(outputs[j]));
-        dtypes.push_back(outputs[j].dtype);
-      }
-      for (auto& output : mx::array::make_arrays(std::move(shapes), dtypes, step.primitive, inputs)) {
-        arrays.push_back(std::move(output));
-      }
-    }
+    const auto arrays = unfold(graph, boundary, boundary_num);
     std::vector<mx::array> results;
     const uint32_t* slots_of_results = nullptr;
     auto n = mlx_graph_results(graph, &slots_of_results);
@@ -787,6 +803,32 @@ extern "C" int mlx_graph_replay(
       results.push_back(arrays[slots_of_results[i]]);
     }
     mlx_vector_array_set_(*res, std::move(results));
+  });
+}
+
+extern "C" int mlx_graph_unfold(
+    mlx_vector_array* res,
+    mlx_subgraph graph,
+    const mlx_array* boundary,
+    size_t boundary_num) {
+  return guarded([&] { mlx_vector_array_set_(*res, unfold(graph, boundary, boundary_num)); });
+}
+
+extern "C" int mlx_graph_replay_step(
+    mlx_vector_array* res,
+    mlx_subgraph graph,
+    size_t step,
+    const mlx_array* inputs,
+    size_t inputs_num) {
+  return guarded([&] {
+    std::vector<mx::array> read;
+    read.reserve(inputs_num);
+    for (size_t i = 0; i < inputs_num; ++i) {
+      read.push_back(get(inputs[i]));
+    }
+    std::vector<mx::array> outputs;
+    apply(graph, step, std::move(read), outputs);
+    mlx_vector_array_set_(*res, std::move(outputs));
   });
 }
 

@@ -114,6 +114,16 @@ size_t mlx_graph_results(mlx_subgraph graph, const uint32_t** slots);
 /* New, unevaluated results from the same primitives over other boundary arrays. */
 int mlx_graph_replay(mlx_vector_array* res, mlx_subgraph graph, const mlx_array* boundary, size_t boundary_num);
 
+/* The same, but what is behind every slot, in order. */
+int mlx_graph_unfold(mlx_vector_array* res, mlx_subgraph graph, const mlx_array* boundary, size_t boundary_num);
+/* New, unevaluated outputs of one step over other inputs, as many as it reads. */
+int mlx_graph_replay_step(
+    mlx_vector_array* res,
+    mlx_subgraph graph,
+    size_t step,
+    const mlx_array* inputs,
+    size_t inputs_num);
+
 /* Evaluates all arrays of a list. After a failure none of them may be read. */
 int mlx_graph_evaluate(mlx_vector_array list);
 /* Has them computed meanwhile; `mlx_graph_evaluate` then waits for them. */

@@ -34,13 +34,18 @@ pub use raw::*;
 // The observing functions: each shadows the one of the same name that the glob above brings in.
 include!(concat!(env!("OUT_DIR"), "/observed.rs"));
 
+mod abroad;
+mod closure;
 mod compile;
 mod error;
 pub mod function;
 pub mod invoke;
 pub mod observe;
+mod stream;
 #[cfg(feature = "witness")]
 pub mod witness;
 
+pub use closure::mlx_closure_new_func_payload;
 pub use compile::{mlx_compile, mlx_detail_compile};
 pub use error::mlx_set_error_handler;
+pub use stream::{mlx_default_gpu_stream_new, mlx_stream_new_device};

@@ -32,7 +32,10 @@ use std::ffi::{c_char, c_int, CStr, CString};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::function::{Argument, CallView, Function, Output};
+pub use crate::abroad::made_elsewhere;
+
+use crate::abroad;
+use crate::function::{Argument, CallView, Class, Function, Output};
 use crate::raw;
 
 /// Watches the calls of the thread that it is installed on.
@@ -49,6 +52,19 @@ pub trait Observer {
     /// After the call ran with `status` (0 for success). The handles in `results` are the caller's: an observer
     /// may put other arrays into them.
     fn after(&self, call: &CallView<'_>, results: &mut [Output], status: c_int);
+
+    /// A closure begins: MLX, or whoever applies it, gives it these arrays, which borrow from the list.
+    fn enter_closure(&self, inputs: raw::mlx_vector_array) {
+        let _ = inputs;
+    }
+
+    /// The closure that began last ends, with these results, or without any where it failed.
+    fn leave_closure(&self, results: Option<raw::mlx_vector_array>) {
+        let _ = results;
+    }
+
+    /// A stream was asked for that this build of MLX cannot make.
+    fn missing_stream(&self) {}
 
     /// Whether functions compiled on this thread run as their operations from here on: `mlx_detail_compile` then
     /// hands back the closure itself. `closure` is the handle that it hands back.
@@ -121,6 +137,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         OBSERVER.set(None);
         refresh();
+        abroad::end();
     }
 }
 
@@ -137,6 +154,7 @@ pub fn install(observer: Rc<dyn Observer>) -> Result<Guard, AlreadyObserved> {
     crate::witness::gap();
     OBSERVER.set(Some(Rc::as_ptr(&observer)));
     refresh();
+    abroad::begin();
     Ok(Guard {
         _observer: observer,
         _not_send: PhantomData,
@@ -164,10 +182,10 @@ fn silently<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Whether a call on this thread is to be shown to an observer.
+/// Whether a call on this thread is to be shown to an observer, or noted for another thread's.
 #[inline]
 pub(crate) fn is_observed() -> bool {
-    OBSERVED.get()
+    OBSERVED.get() || (abroad::is_watched() && SILENCED.get() == 0)
 }
 
 /// Runs a callback of the thread's observer, with observation off inside; `None` where there is none.
@@ -212,8 +230,31 @@ pub(crate) fn call(
         return 1;
     }
     let status = run();
+    if status == 0 && abroad::is_watched_elsewhere(OBSERVER.get().is_some()) {
+        abroad::note(
+            results,
+            matches!(function.class, Class::Constructor | Class::Loading),
+        );
+    }
     with_observer(|observer| observer.after(&view, results, status));
     status
+}
+
+/// Tells the thread's observer that a closure begins; whether there is one, which is then to be told of the end.
+pub(crate) fn enter_closure(inputs: raw::mlx_vector_array) -> bool {
+    OBSERVED.get() && with_observer(|observer| observer.enter_closure(inputs)).is_some()
+}
+
+/// Tells the thread's observer that a stream could not be made.
+pub(crate) fn missing_stream() {
+    if OBSERVED.get() {
+        with_observer(|observer| observer.missing_stream());
+    }
+}
+
+/// Tells the thread's observer that a closure ends.
+pub(crate) fn leave_closure(results: Option<raw::mlx_vector_array>) {
+    with_observer(|observer| observer.leave_closure(results));
 }
 
 /// Asks the thread's observer whether a compiled function is to be inlined.

@@ -492,3 +492,137 @@ fn an_application_is_seen_around_the_calls_inside() {
     let apply = mlx_sys::function::Function::by_name("mlx_closure_apply").unwrap();
     assert_eq!(apply.class, Class::Application);
 }
+
+/// Notes closures, and streams that are not there.
+#[derive(Default)]
+struct Insides(RefCell<Vec<String>>);
+
+impl Observer for Insides {
+    fn after(&self, call: &CallView<'_>, _: &mut [Output], _: c_int) {
+        self.0.borrow_mut().push(call.function.name.to_string());
+    }
+
+    fn enter_closure(&self, inputs: mlx_vector_array) {
+        let count = unsafe { raw::mlx_graph_list_size(inputs) };
+        self.0.borrow_mut().push(format!("enter with {count}"));
+    }
+
+    fn leave_closure(&self, results: Option<mlx_vector_array>) {
+        let count = results.map(|list| unsafe { raw::mlx_graph_list_size(list) });
+        self.0.borrow_mut().push(format!("leave with {count:?}"));
+    }
+
+    fn missing_stream(&self) {
+        self.0.borrow_mut().push("no such stream".to_string());
+    }
+}
+
+/// As `triple`, or a failure where the payload says so.
+unsafe extern "C" fn triple_or_fail(
+    res: *mut mlx_vector_array,
+    input: mlx_vector_array,
+    fails: *mut std::ffi::c_void,
+) -> c_int {
+    match unsafe { *fails.cast::<bool>() } {
+        true => 1,
+        false => unsafe { triple(res, input) },
+    }
+}
+
+unsafe extern "C" fn free_flag(flag: *mut std::ffi::c_void) {
+    drop(unsafe { Box::from_raw(flag.cast::<bool>()) });
+}
+
+#[test]
+fn a_closure_is_seen_to_begin_and_end_also_where_it_fails() {
+    handle_errors();
+    for fails in [false, true] {
+        let insides = Rc::new(Insides::default());
+        let guard = observe::install(insides.clone()).unwrap();
+        let input = List::of(&[&floats(&[1.], &[1])]);
+        let mut output = List::empty();
+        unsafe {
+            let flag = Box::into_raw(Box::new(fails)).cast();
+            let closure = mlx_sys::mlx_closure_new_func_payload(Some(triple_or_fail), flag, Some(free_flag));
+            let status = mlx_sys::mlx_closure_apply(&mut output.0, closure, input.0);
+            assert_eq!(status != 0, fails);
+            raw::mlx_closure_free(closure);
+        }
+        drop(guard);
+        let seen = insides.0.take();
+        let wanted: &[&str] = match fails {
+            false => &[
+                "enter with 1",
+                "mlx_add",
+                "mlx_add",
+                "leave with Some(1)",
+                "mlx_closure_apply",
+            ],
+            true => &["enter with 1", "leave with None", "mlx_closure_apply"],
+        };
+        assert_eq!(seen, wanted);
+    }
+}
+
+#[test]
+fn a_closure_runs_unobserved_as_it_is() {
+    let input = List::of(&[&floats(&[2.], &[1])]);
+    let mut output = List::empty();
+    unsafe {
+        let flag = Box::into_raw(Box::new(false)).cast();
+        let closure = mlx_sys::mlx_closure_new_func_payload(Some(triple_or_fail), flag, Some(free_flag));
+        assert_eq!(mlx_sys::mlx_closure_apply(&mut output.0, closure, input.0), 0);
+        raw::mlx_closure_free(closure);
+    }
+    assert_eq!(output.len(), 1);
+}
+
+#[test]
+fn what_another_thread_makes_is_known_while_this_one_is_observed() {
+    let made_there = || {
+        std::thread::spawn(|| {
+            let sum = add(&floats(&[1.], &[1]), &floats(&[2.], &[1])).evaluated();
+            // A handle may cross; nobody else has it.
+            let address = sum.0.ctx as usize;
+            std::mem::forget(sum);
+            address
+        })
+    };
+    let back = |address: usize| {
+        Array(mlx_array {
+            ctx: address as *mut _,
+        })
+    };
+    let before = back(made_there().join().unwrap());
+    let guard = observe::install(Rc::new(Insides::default())).unwrap();
+    let here = add(&floats(&[1.], &[1]), &floats(&[2.], &[1]));
+    let there = back(made_there().join().unwrap());
+    assert!(observe::made_elsewhere(there.0));
+    assert!(!observe::made_elsewhere(here.0), "this thread made it");
+    assert!(!observe::made_elsewhere(before.0), "nobody was observed then");
+    drop(guard);
+    let _guard = observe::install(Rc::new(Insides::default())).unwrap();
+    assert!(
+        !observe::made_elsewhere(there.0),
+        "that was another observer's time"
+    );
+}
+
+#[test]
+fn a_stream_that_cannot_be_made_is_told() {
+    handle_errors();
+    let insides = Rc::new(Insides::default());
+    let guard = observe::install(insides.clone()).unwrap();
+    unsafe {
+        let mut count = 0;
+        let has_gpu = raw::mlx_device_count(&mut count, raw::mlx_device_type__MLX_GPU) == 0 && count > 0;
+        let stream = mlx_sys::mlx_default_gpu_stream_new();
+        assert_eq!(stream.ctx.is_null(), !has_gpu);
+        if has_gpu {
+            raw::mlx_stream_free(stream);
+        }
+        drop(guard);
+        let wanted: &[&str] = if has_gpu { &[] } else { &["no such stream"] };
+        assert_eq!(insides.0.take(), wanted);
+    }
+}

@@ -2,13 +2,19 @@
 
 use super::super::faults::Fault;
 use super::super::programs::{
-    BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant, PrintMidway,
-    ReadItem, ReadMidway, ReadSlice, RecoverFromError, RecoverFromPanic, SaveNumpy, SaveSafetensors,
+    AsyncMidway, BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant,
+    PrintMidway, ReadItem, ReadMidway, ReadSlice, RecoverFromError, RecoverFromPanic, SaveNumpy,
+    SaveSafetensors,
 };
-use super::made::program;
+use super::super::routines::Run;
+use super::super::tied::Tied;
+use super::super::training::{LeastSquares, Training, TransformerGradient};
+use super::super::{compiled, gradients, unsupported};
+use super::made::{composite, program};
 use super::table::layers;
 
 layers! {
+    async_midway(x; ; ) => program(AsyncMidway::new());
     branch_on_item(x; ; ) => program(BranchOnItem::new());
     evaluate_midway(x; ; ) => program(EvaluateMidway::new());
     fault(x; kind: Text; ) => program(Fault::new(&kind)?);
@@ -24,4 +30,12 @@ layers! {
     save_numpy(x; ; ) => program(SaveNumpy::new());
     save_safetensors(x; ; ) => program(SaveSafetensors::new());
     read_midway(x; ; ) => program(ReadMidway::new());
+    compiled(; kind: Text; ) => composite(Run::new(compiled::ROUTINES, &kind)?);
+    least_squares(w, x, y; steps: Int, rate: Float; ) => composite(LeastSquares { steps, rate: rate.into() });
+    linear_gradient(x, y; input: Int, output: Int; ) => composite(Training::new(input, output, false)?);
+    tied(tokens; count: Int, dims: Int; ) => composite(Tied::new(count, dims)?);
+    training_step(x, y; input: Int, output: Int; ) => composite(Training::new(input, output, true)?);
+    transformer_gradient(source, target; dims: Int, heads: Int; ) => composite(TransformerGradient::new(dims, heads)?);
+    transform(; kind: Text; ) => composite(Run::new(gradients::ROUTINES, &kind)?);
+    unsupported(; kind: Text; ) => composite(Run::new(unsupported::ROUTINES, &kind)?);
 }

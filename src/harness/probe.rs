@@ -1,0 +1,151 @@
+//! Whether a refusal left anything behind: the tutorial model is captured before anything else, and again after each
+//! refusal, and both traces must be the same to the last bit.
+
+use std::cell::OnceCell;
+use std::fmt::Write as _;
+
+use super::seam::Cell;
+use crate::capture::Trace;
+use crate::case::check;
+use crate::case::load::Source;
+use crate::case::names::Names;
+use crate::graph;
+use crate::model::{Inputs, Model};
+
+/// The case whose trace is compared.
+const TUTORIAL: &str = include_str!("../../cases/tutorial/sequential.yaml");
+
+thread_local! {
+    static BEFORE: OnceCell<Result<String, String>> = const { OnceCell::new() };
+}
+
+/// Takes the trace to compare with, once for a thread: before its first cell runs.
+pub(super) fn remember(names: &dyn Fn() -> Names) {
+    BEFORE.with(|before| {
+        before.get_or_init(|| transcript(names));
+    });
+}
+
+/// Whether the tutorial model's trace is still what it was.
+///
+/// # Errors
+///
+/// How it differs, or why it cannot be taken.
+pub(super) fn same_as_before(names: &dyn Fn() -> Names) -> Result<(), String> {
+    let now = transcript(names)?;
+    let before = BEFORE.with(|before| before.get().cloned().unwrap_or_else(|| Ok(now.clone())))?;
+    if now == before {
+        return Ok(());
+    }
+    let line = now
+        .lines()
+        .zip(before.lines())
+        .find(|(now, before)| now != before);
+    let (now, before) = line.unwrap_or(("another number of lines", ""));
+    Err(format!(
+        "the trace of the tutorial model is another one: {now}, where there was {before}"
+    ))
+}
+
+fn transcript(names: &dyn Fn() -> Names) -> Result<String, String> {
+    let source = Source {
+        id: "tutorial::sequential".to_owned(),
+        file: "cases/tutorial/sequential.yaml".to_owned(),
+        text: TUTORIAL.into(),
+    };
+    let cells = check::case(&source, &names())
+        .map_err(|problems| format!("{} problems in the tutorial", problems.len()))?;
+    let cell: &Cell = cells.first().ok_or("the tutorial has no cell")?;
+    let inputs = Inputs::new(&cell.inputs).map_err(|error| error.to_string())?;
+    let mut model = Model::build(cell).map_err(|error| error.to_string())?;
+    let trace = model.capture(&inputs).map_err(|error| error.to_string())?;
+    trace.evaluate().map_err(|error| error.message)?;
+    Ok(spell(&trace))
+}
+
+/// Everything that a trace says, and the bits of every payload.
+fn spell(trace: &Trace) -> String {
+    let mut text = String::new();
+    // Writing to a text cannot fail.
+    let _ = writeln!(
+        text,
+        "{:?}\n{:?}\n{:?}",
+        trace.inputs(),
+        trace.outputs(),
+        trace.parameters()
+    );
+    for op in trace.ops() {
+        let _ = writeln!(text, "{op:?}");
+    }
+    for call in trace.calls() {
+        let name = call.function().name;
+        let steps = trace
+            .subgraph(call)
+            .map(|graph| (graph.boundary(), graph.steps(), graph.results()));
+        let _ = writeln!(
+            text,
+            "{name} {:?} {:?} {:?} {steps:?}",
+            call.arguments(),
+            call.results(),
+            call.scope()
+        );
+    }
+    for value in trace.values() {
+        let bytes = value.payload().map(graph::read);
+        let _ = writeln!(
+            text,
+            "{:?} {:?} {:?} {bytes:?}",
+            value.origin(),
+            value.shape(),
+            value.dtype()
+        );
+    }
+    let _ = writeln!(
+        text,
+        "{:?}\n{:?}\n{:?}",
+        trace.scopes(),
+        trace.modules(),
+        trace.evaluations()
+    );
+    let _ = writeln!(
+        text,
+        "{:?} {:?} {:?}",
+        trace.closures(),
+        trace.warnings(),
+        trace.notes()
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::CAPABILITIES;
+    use crate::model::{functions, layers};
+
+    fn names() -> Names {
+        Names {
+            layers: layers::signatures(),
+            functions: functions::signatures(),
+            capabilities: CAPABILITIES,
+            ..Names::default()
+        }
+    }
+
+    #[test]
+    fn the_tutorial_is_the_same_twice_and_anything_else_is_told() {
+        remember(&names);
+        assert_eq!(same_as_before(&names), Ok(()));
+        let kept = transcript(&names).unwrap();
+        // One bit of one payload.
+        let other = kept.replacen("Ok([", "Ok([1, ", 1);
+        assert_ne!(kept, other);
+        std::thread::spawn(move || {
+            BEFORE.with(|before| before.set(Ok(other)).unwrap());
+            let told = same_as_before(&names).unwrap_err();
+            assert!(told.contains("is another one"), "{told}");
+        })
+        .join()
+        .unwrap();
+    }
+}
