@@ -5,6 +5,7 @@ use super::output::say;
 use crate::case::check;
 use crate::case::load::{self, Source};
 use crate::harness::known::{self, Notice};
+use crate::harness::suite::publish_document;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
 use crate::scorecard::outcomes::Outcomes;
@@ -19,6 +20,11 @@ pub fn accept(context: &Context<'_>) -> Result<Exit, CliError> {
         Err(CliError::NothingPending) if !edited.is_empty() => Vec::new(),
         accepted => accepted?.to_vec(),
     };
+    publish_document(
+        &store,
+        &store.committed()?.card,
+        context.backend.names.capabilities,
+    )?;
     for file in edited {
         say(format_args!("accepted: {file}; run again, and commit both\n"));
     }

@@ -101,7 +101,8 @@ fn observe(cell: &Cell) -> Observed {
             Ok(values) => values,
             Err(message) => return ended(Ending::Invalid { message }),
         },
-        false => Vec::new(),
+        // For the reports only.
+        false => output_values(&trace).unwrap_or_default(),
     };
     if status.state() == State::Passed {
         evidence.mutant = match mutate::one(&mut trace, mutate::choice(&cell.id)) {

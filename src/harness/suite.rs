@@ -14,26 +14,30 @@ use crate::case::load;
 use crate::coverage::count::count;
 use crate::coverage::excluded::{self, ExcludedError};
 use crate::coverage::shown;
+use crate::report;
+use crate::report::document;
 use crate::report::junit::{junit, JunitError};
-use crate::report::{self, page::Page};
+use crate::report::site::{self, Report};
+use crate::report::text::update_line;
+use crate::scorecard::card::Scorecard;
 use crate::scorecard::cells::{against_recorded, CellBook};
 use crate::scorecard::changes::Version;
 use crate::scorecard::decision::Decision;
 use crate::scorecard::diff::Terms;
 use crate::scorecard::environment::Environment;
 use crate::scorecard::exit::Exit;
+use crate::scorecard::gate::missing;
 use crate::scorecard::label::{self, Standing};
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::outcome::{Ending, Evidence, Outcome};
 use crate::scorecard::outcomes::{Origin, Outcomes};
-use crate::scorecard::retired::Retired;
-use crate::scorecard::settle::{self, Column, Mode, SettleError, Settled};
+use crate::scorecard::settle::{self, Column, Mode, SettleError, Settled, Update};
 use crate::scorecard::side::side;
 use crate::scorecard::store::{Store, WriteError, INDEX, JUNIT, OUTCOMES};
 use crate::scorecard::surface::Surface;
 use crate::scorecard::totals::Totals;
 use crate::vocabulary::Device;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
@@ -291,7 +295,11 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     };
     let mut settled = settle::settle(scope.store, &lock, &committed, run)?;
     drop(lock);
-    let label = label(scope, &settled.version, &retired)?;
+    let today = scope.today.to_string();
+    let label = standing_of(scope.store, &settled.version, &today)?;
+    if matches!(settled.update, Update::Written | Update::Current) && scope.mode == Mode::Write {
+        publish_document(scope.store, &settled.version.card, scope.capabilities)?;
+    }
     let mut notices = known::expired(scope.suite, scope.today);
     settled.exit = match settled.exit {
         _ if scope.problems > 0 => Exit::Suite,
@@ -309,8 +317,21 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     };
     notices.extend(known::passing(scope.suite, &outcomes));
     let totals = Totals::of(&outcomes, scope.suite.len());
-    let page = Page::new(scope.capabilities, device, &outcomes, totals, &settled);
-    scope.store.write(INDEX, report::render(&page)?.as_bytes())?;
+    let lacking = missing(&scope.store.gate()?, &settled.version, &today);
+    let report = Report {
+        capabilities: scope.capabilities,
+        device,
+        outcomes: &outcomes,
+        totals,
+        version: &settled.version,
+        changes: &settled.changes,
+        update: &update_line(&settled.update),
+        label: &label,
+        missing: &lacking,
+        today: &today,
+        sources: &sources(scope.suite),
+    };
+    publish(scope.store, &report)?;
     Ok(Ended {
         outcomes,
         totals,
@@ -321,21 +342,65 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     })
 }
 
+/// The text of each case's file.
+pub fn sources(cells: &[Cell]) -> BTreeMap<String, String> {
+    let each = cells.iter().map(|cell| (&cell.case.file, &cell.case.text));
+    let mut found = BTreeMap::new();
+    for (file, text) in each {
+        if !found.contains_key(file) {
+            found.insert(file.clone(), text.to_string());
+        }
+    }
+    found
+}
+
+/// Writes the pages of a report, and removes those of an earlier one that it does not have.
+///
+/// # Errors
+///
+/// A template does not fit, or a file cannot be written.
+pub fn publish(store: &Store, report: &Report<'_>) -> Result<(), EndError> {
+    let pages = report::pages(report)?;
+    for (path, text) in &pages {
+        store.write(&format!("{}/{path}", site::FOLDER), text.as_bytes())?;
+    }
+    let kept: BTreeSet<&str> = pages.iter().map(|(path, _)| path.as_str()).collect();
+    store.remove_others(site::FOLDER, &site::FOLDERS, &kept)?;
+    Ok(())
+}
+
 /// The label, and whether it holds for a version of the scorecard.
-fn label(scope: &Scope<'_>, version: &Version, retired: &Retired) -> Result<Standing, EndError> {
+///
+/// # Errors
+///
+/// A file beside the scorecard does not read.
+pub fn standing_of(store: &Store, version: &Version, today: &str) -> Result<Standing, ReadError> {
     let decided = |decision: &Decision| {
-        let side = side(scope.store.root(), &decision.revision);
+        let side = side(store.root(), &decision.revision);
         side.map(|side| side.version).map_err(|error| error.to_string())
     };
     let terms = Terms {
-        retired,
-        gate: &scope.store.gate()?,
-        today: &scope.today.to_string(),
+        retired: &store.retired()?,
+        gate: &store.gate()?,
+        today,
     };
-    Ok(label::standing(
-        scope.store.decision()?.as_ref(),
-        decided,
-        version,
-        &terms,
-    ))
+    let decision = store.decision()?;
+    Ok(label::standing(decision.as_ref(), decided, version, &terms))
+}
+
+/// Writes the document that says what the scorecard says, where the root has one.
+///
+/// # Errors
+///
+/// The template does not fit, or the file cannot be written.
+pub fn publish_document(
+    store: &Store,
+    card: &Scorecard,
+    capabilities: &[Capability],
+) -> Result<(), EndError> {
+    if store.path(document::FILE).exists() {
+        let text = document::document(card, capabilities)?;
+        store.write(document::FILE, text.as_bytes())?;
+    }
+    Ok(())
 }

@@ -165,6 +165,7 @@ mod tests {
             evidence: Evidence::default(),
             about: Default::default(),
             distances: vec![],
+            values: vec![],
             millis,
             output: String::new(),
         }

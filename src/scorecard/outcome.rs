@@ -32,6 +32,9 @@ pub struct Outcome {
     /// How near its values came to what they must be. Never part of the scorecard, since it depends on the processor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<Distance>,
+    /// The outputs' elements where they were read: few of them whole, many as statistics. Never part of the scorecard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
     /// How long the cell took, in milliseconds. Never part of the scorecard.
     pub millis: u64,
     /// The end of what the cell printed, where it is red; differs from run to run.
@@ -418,12 +421,13 @@ impl Outcome {
         plain.replace('/', "::")
     }
 
-    /// Whether another run of the cell yielded the same; times, distances and printed text may differ.
+    /// Whether another run of the cell yielded the same; times, distances, values and printed text may differ.
     pub fn same_as(&self, other: &Outcome) -> bool {
         let plain = |outcome: &Outcome| Outcome {
             millis: 0,
             output: String::new(),
             distances: Vec::new(),
+            values: Vec::new(),
             ..outcome.clone()
         };
         plain(self) == plain(other)

@@ -191,6 +191,7 @@ mod tests {
             },
             about: Default::default(),
             distances: vec![],
+            values: vec![],
             millis: 0,
             output: String::new(),
         }
