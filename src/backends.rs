@@ -1,6 +1,7 @@
 //! The capture backends by name. There is one, `mlx`.
 
-use crate::capture::Trace;
+use crate::capability::RefusalCode;
+use crate::capture::{BackendUnsupportedError, Trace};
 use crate::validate::{validate, Status};
 
 /// A capture backend.
@@ -9,26 +10,19 @@ pub struct Backend {
     name: &'static str,
 }
 
-/// No backend has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no capture backend called {name:?}; there is `mlx`")]
-pub struct UnknownBackend {
-    /// The name asked for.
-    pub name: String,
-}
-
 /// The backend called `name`.
 ///
 /// # Errors
 ///
-/// There is one backend, `mlx`.
-pub fn spec(name: &str) -> Result<&'static Backend, UnknownBackend> {
+/// There is one backend, `mlx`: any other name is refused with the code `unknown_backend`.
+pub fn spec(name: &str) -> Result<&'static Backend, BackendUnsupportedError> {
     static MLX: Backend = Backend { name: "mlx" };
     match name {
         "mlx" => Ok(&MLX),
-        _ => Err(UnknownBackend {
-            name: name.to_string(),
-        }),
+        _ => {
+            let message = format!("there is no capture backend called {name:?}");
+            Err(BackendUnsupportedError::new(RefusalCode::UnknownBackend, message))
+        }
     }
 }
 

@@ -17,6 +17,19 @@ pub struct BackendUnsupportedError {
     pub remedy: &'static str,
 }
 
+impl BackendUnsupportedError {
+    /// The refusal with this code; capability and remedy are those of the table.
+    pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
+        let row = code.capability();
+        Self {
+            code,
+            capability: row.id,
+            message: message.into(),
+            remedy: row.remedy,
+        }
+    }
+}
+
 /// Why a capture failed, other than by the model's own error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {

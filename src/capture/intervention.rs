@@ -182,7 +182,8 @@ impl Interventions {
                 Ok(made) => current = made,
                 Err(why) => {
                     let message = format!("{} cannot be given {:?}: {why}", planned.selector, planned.edit);
-                    self.refusal.get_or_insert(refusal(message));
+                    let refusal = BackendUnsupportedError::new(RefusalCode::InterventionMismatch, message);
+                    self.refusal.get_or_insert(refusal);
                     return None;
                 }
             }
@@ -193,16 +194,10 @@ impl Interventions {
     /// Why the capture is refused: an edit that did not fit, or one whose place never came.
     pub(super) fn refusal(&mut self) -> Option<BackendUnsupportedError> {
         let missed = self.planned.iter().find(|planned| !planned.found);
-        let missed = missed.map(|planned| refusal(format!("the forward has no {}", planned.selector)));
+        let missed = missed.map(|planned| {
+            let message = format!("the forward has no {}", planned.selector);
+            BackendUnsupportedError::new(RefusalCode::SelectorWithoutMatch, message)
+        });
         self.refusal.take().or(missed)
-    }
-}
-
-fn refusal(message: String) -> BackendUnsupportedError {
-    BackendUnsupportedError {
-        code: RefusalCode::InterventionUnsupported,
-        capability: "session.intervene",
-        message,
-        remedy: "choose an op of the trace without interventions, and an array of its shape and element type",
     }
 }

@@ -82,8 +82,8 @@ impl Session {
     /// With the results of some ops replaced while the forward runs; what follows reads the replacement. The record keeps
     /// both: see [`Trace::replacements`].
     ///
-    /// An edit that does not fit, and a selector that matches nothing, end the capture with a
-    /// [`BackendUnsupportedError`] of code `intervention_unsupported`.
+    /// An edit that does not fit ends the capture with a [`BackendUnsupportedError`] of code `intervention_mismatch`, a
+    /// selector that matches nothing with one of code `selector_without_match`.
     pub fn intervene(mut self, at: Selector, edit: Edit) -> Self {
         self.interventions.plan(at, edit);
         self
@@ -229,11 +229,9 @@ struct Watch {
 impl Watch {
     fn start(recorder: &Rc<Recorder>) -> Result<Self, CaptureError> {
         let observer = with_bystander(recorder.clone());
-        let guard = observe::install(observer).map_err(|_| BackendUnsupportedError {
-            code: RefusalCode::NestedCapture,
-            capability: "capture.nested",
-            message: "a capture is under way on this thread already".to_string(),
-            remedy: "let the outer capture end first; it records what the inner one would",
+        let guard = observe::install(observer).map_err(|_| {
+            let message = "a capture is under way on this thread already";
+            BackendUnsupportedError::new(RefusalCode::NestedCapture, message)
         })?;
         ACTIVE.set(Some(recorder.clone()));
         Ok(Self { _guard: guard })
@@ -279,13 +277,7 @@ fn finish(
     };
     for warning in trace.warnings() {
         if policy == UnwrappedPolicy::Refuse {
-            return Err(BackendUnsupportedError {
-                code: RefusalCode::UnwrappedOpInCapture,
-                capability: "capture.unwrapped_refused",
-                message: warning,
-                remedy: "record under UnwrappedPolicy::Warn, and read the trace as unverified",
-            }
-            .into());
+            return Err(BackendUnsupportedError::new(RefusalCode::UnwrappedOpInCapture, warning).into());
         }
         log::warn!("{warning}");
     }

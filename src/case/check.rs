@@ -3,6 +3,7 @@
 use super::cell::{CaseInfo, Cell};
 use super::error::{Fault, Problem};
 use super::expand::{expand, located_expectations};
+use super::intervention::{is_label, Intervention, Place};
 use super::load::{self, FindError, Source};
 use super::names::Names;
 use super::position::Path;
@@ -204,9 +205,22 @@ fn whole(file: &CaseFile, index: &Index, names: &Names) -> Vec<FaultAt> {
                 .iter()
                 .map(|label| (label, index.value(&session.key("halt")))),
         );
-    for (label, mark) in labels.filter(|(label, _)| !is_label(label)) {
+    for (label, mark) in labels.filter(|(label, _)| Place::read(label).is_none()) {
         let fault = Fault::NotALabel { label: label.clone() };
         faults.push(FaultAt { fault, mark });
+    }
+    for (label, intervention) in &file.session.intervene {
+        let Intervention::Call(function) = intervention else {
+            continue;
+        };
+        if names.function(function).is_none() {
+            let fault = Fault::UnknownCallee {
+                name: function.clone(),
+                known: names.functions.iter().map(|it| it.name.to_owned()).collect(),
+            };
+            let mark = index.value(&session.key("intervene").key(label));
+            faults.push(FaultAt { fault, mark });
+        }
     }
     let limits = root.key("limits");
     for (key, value, least, most) in [
@@ -241,15 +255,6 @@ fn whole(file: &CaseFile, index: &Index, names: &Names) -> Vec<FaultAt> {
         }
     }
     faults
-}
-
-/// Whether the text is an op's label: `linear_1`, or `gru_1:2`.
-fn is_label(text: &str) -> bool {
-    let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
-    let (label, call) = text.split_once(':').unwrap_or((text, "1"));
-    label
-        .rsplit_once('_')
-        .is_some_and(|(name, ordinal)| !name.is_empty() && number(ordinal) && number(call))
 }
 
 fn check_expectation(expectation: &Expectation, path: &Path, index: &Index) -> Vec<FaultAt> {

@@ -290,7 +290,8 @@ impl Fault {
             Fault::UnknownCapability { id, known } => choose(id, known, "capability"),
             Fault::UnknownObserved { name, known } => choose(name, known, "function"),
             Fault::NotALabel { label } => Some(format!(
-                "a label is `{{name}}_{{n}}`, or `{{name}}_{{n}}:{{call}}`, as in `{label}_1`; `assay show` lists them"
+                "a label is `{{name}}_{{n}}`, or `{{name}}_{{n}}:{{call}}`, as in `{label}_1`; `assay show` lists them; \
+                 several ops are meant by `name {label}`, a module's by `module` and its address"
             )),
             Fault::CoveredTwice { .. } => say("name it once"),
             Fault::ToleranceWithoutBecause => say("say why in a few words: `because: float16 keeps 11 bits`"),

@@ -187,6 +187,10 @@ pub struct Session {
     pub intervene: BTreeMap<String, Intervention>,
     /// The op label after which the forward stops.
     pub halt: Option<String>,
+    /// The capture backend to ask for; `mlx` if left out.
+    pub backend: Option<String>,
+    /// Whether the capture is begun inside another one.
+    pub nested: bool,
     /// Functions of mlx-c that the recorder pretends not to know: a seam for tests of the recorder.
     pub hide: Vec<String>,
 }

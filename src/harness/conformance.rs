@@ -163,7 +163,7 @@ fn scorecard_trial(update: &Update, ended: &Ended) -> Trial {
     };
     let over_claims = ended.settled.over_claims.iter();
     let mut claims: Vec<String> = over_claims
-        .map(|(id, missing)| format!("`{id}` is claimed, but {missing}"))
+        .map(|(id, missing)| format!("`{id}` is {missing}"))
         .collect();
     claims.extend(
         ended

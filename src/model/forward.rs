@@ -1,8 +1,7 @@
 //! A case's program, built and run under a session.
 
-use std::collections::BTreeMap;
-
 use indexmap::IndexMap;
+use mlx_rs::error::Exception;
 use mlx_rs::{ops, random, transforms, Array};
 
 use super::arguments::{Bound, Values};
@@ -11,19 +10,22 @@ use super::error::ModelError;
 use super::functions;
 use super::layers::{self, build};
 use super::module::Built;
-use crate::capability::capability;
+use crate::backends;
+use crate::capability::RefusalCode;
 use crate::capture::containers::Naming;
 use crate::capture::{
-    module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, Edit, PayloadPolicy, ScopeKind,
-    Selector, Session, Trace, TraceError, UnwrappedPolicy,
+    module_scope, BackendUnsupportedError, CaptureError, CaptureInputs, CaptureOutputs, Edit, PayloadPolicy,
+    ScopeKind, Selector, Session, Trace, TraceError, UnwrappedPolicy,
 };
+use crate::case::arguments::Arguments;
 use crate::case::cell::{Cell, Program, Step};
-use crate::case::data::{ArraySpec, Input};
+use crate::case::data::{ArraySpec, Input, View};
 use crate::case::fill::nudged;
-use crate::case::intervention::Intervention;
+use crate::case::intervention::{Intervention, Place};
 use crate::case::names::stands_for;
 use crate::case::schema::{Payloads, Unwrapped};
 use crate::case::value::Value;
+use crate::vocabulary::DType;
 
 /// A cell's inputs as arrays, each by its path.
 #[derive(Debug, Clone)]
@@ -57,7 +59,7 @@ impl Inputs {
 
     fn made(
         inputs: &IndexMap<String, Input>,
-        make: &dyn Fn(&ArraySpec) -> Result<Array, mlx_rs::error::Exception>,
+        make: &dyn Fn(&ArraySpec) -> Result<Array, Exception>,
     ) -> Result<Self, ModelError> {
         let mut arrays = Vec::new();
         for (name, input) in inputs {
@@ -93,7 +95,7 @@ impl Inputs {
 fn collect(
     path: String,
     input: &Input,
-    make: &dyn Fn(&ArraySpec) -> Result<Array, mlx_rs::error::Exception>,
+    make: &dyn Fn(&ArraySpec) -> Result<Array, Exception>,
     arrays: &mut Vec<(String, Array)>,
 ) -> Result<(), ModelError> {
     match input {
@@ -123,6 +125,13 @@ impl CaptureInputs for Inputs {
             found(path.clone(), array);
         }
     }
+}
+
+/// A trace that another capture's forward gives back: none of its arrays are outputs.
+struct Apart(Trace);
+
+impl CaptureOutputs for Apart {
+    fn visit_outputs(&self, _path: &str, _found: &mut dyn FnMut(String, &Array)) {}
 }
 
 /// A cell's program, its layers built.
@@ -165,6 +174,23 @@ impl<'a> Model<'a> {
     /// The capture's, or the program's own.
     pub fn capture(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
         self.refuse_unsupported()?;
+        if self.cell.session.nested {
+            return self.capture_nested(inputs);
+        }
+        self.capture_plainly(inputs)
+    }
+
+    /// Captures inside another capture, of the same inputs.
+    fn capture_nested(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
+        let captured = Session::new().run(inputs, || self.capture_plainly(inputs).map(Apart));
+        match captured {
+            Ok((_outer, Apart(inner))) => Ok(inner),
+            Err(TraceError::Model(inner)) => Err(inner),
+            Err(TraceError::Capture(outer)) => Err(outer.into()),
+        }
+    }
+
+    fn capture_plainly(&mut self, inputs: &Inputs) -> Result<Trace, TraceError<ModelError>> {
         let mut session = self.session();
         for (name, built) in &self.layers {
             session = session.parameters_at(name, built.parameters());
@@ -181,21 +207,14 @@ impl<'a> Model<'a> {
     /// What a case may ask for and the capture layer cannot do.
     fn refuse_unsupported(&self) -> Result<(), CaptureError> {
         let asked = &self.cell.session;
-        let Some(label) = &asked.halt else {
-            return Ok(());
-        };
-        let (id, message) = ("session.halt", format!("the forward does not stop after {label}"));
-        match capability(id).map(|row| (row, row.refusal)) {
-            Some((row, Some(code))) => Err(BackendUnsupportedError {
-                code,
-                capability: row.id,
-                message,
-                remedy: row.remedy,
-            }
-            .into()),
-            // A capability that is claimed refuses nothing.
-            _ => Ok(()),
+        if let Some(name) = &asked.backend {
+            backends::spec(name)?;
         }
+        if let Some(label) = &asked.halt {
+            let message = format!("the forward does not stop after {label}");
+            return Err(BackendUnsupportedError::new(RefusalCode::HaltUnsupported, message).into());
+        }
+        Ok(())
     }
 
     fn session(&self) -> Session {
@@ -210,16 +229,14 @@ impl<'a> Model<'a> {
                 Payloads::None => PayloadPolicy::None,
             })
             .hide(asked.hide.iter().cloned());
-        asked.intervene.iter().fold(session, |session, (label, edit)| {
-            let edit = match *edit {
-                Intervention::Fill(number) => Edit::With(Box::new(move |result| {
-                    let number = Array::from_f32(number as f32).as_dtype(result.dtype())?;
-                    ops::broadcast_to(number, result.shape())
-                })),
-                Intervention::Scale(number) => Edit::Scale(number as f32),
-                Intervention::Add(number) => Edit::Add(number as f32),
+        asked.intervene.iter().fold(session, |session, (place, edit)| {
+            let selector = match Place::read(place) {
+                Some(Place::Name(name)) => Selector::Name(name.to_owned()),
+                Some(Place::Module(address)) => Selector::Module(address.to_owned()),
+                // Nothing else passes the check of a case.
+                Some(Place::Label(_)) | None => Selector::Label(place.clone()),
             };
-            session.intervene(Selector::Label(label.clone()), edit)
+            session.intervene(selector, edit_of(edit))
         })
     }
 
@@ -293,18 +310,7 @@ impl<'a> Model<'a> {
             };
             return call(built, Some(&step.callee), &operands);
         }
-        let function = functions::function(&step.callee).ok_or_else(|| ModelError::Unknown {
-            what: "function",
-            name: step.callee.clone(),
-        })?;
-        let arguments: BTreeMap<&'static str, Value> =
-            step.arguments.bind(&function.signature).map_err(wrong)?;
-        // Operators and methods are recorded as the function they stand for.
-        module_scope(
-            ScopeKind::Function(stands_for(&step.callee).to_owned()),
-            None,
-            || (function.call)(&Bound::new(&step.callee, &arguments, values)),
-        )
+        call_function(&step.callee, &step.arguments, values)
     }
 
     /// The table's name of a declared layer.
@@ -317,6 +323,57 @@ impl<'a> Model<'a> {
             Program::Model(spec) => spec.name.clone(),
         }
     }
+}
+
+/// A case's edit as the session takes it.
+fn edit_of(intervention: &Intervention) -> Edit {
+    let told = |error: ModelError| Exception::custom(error.to_string());
+    match intervention {
+        Intervention::Fill(number) => {
+            let number = *number as f32;
+            Edit::With(Box::new(move |result| {
+                let number = Array::from_f32(number).as_dtype(result.dtype())?;
+                ops::broadcast_to(number, result.shape())
+            }))
+        }
+        Intervention::Scale(number) => Edit::Scale(*number as f32),
+        Intervention::Add(number) => Edit::Add(*number as f32),
+        Intervention::Replace { shape, data } => {
+            let (shape, data) = (shape.clone(), data.clone());
+            Edit::With(Box::new(move |_| {
+                from_data(&data, &shape, DType::Float32, View::Plain)
+            }))
+        }
+        Intervention::Call(name) => {
+            let name = name.clone();
+            Edit::With(Box::new(move |result| {
+                let values = Values::from([("result".to_owned(), result.clone())]);
+                let arguments = Arguments::Positional(vec![Value::Text("result".to_owned())]);
+                let made = call_function(&name, &arguments, &values).map_err(told)?;
+                let count = made.len();
+                let only = || Exception::custom(format!("{name} has {count} results"));
+                made.into_iter().next().filter(|_| count == 1).ok_or_else(only)
+            }))
+        }
+    }
+}
+
+/// Calls a function of the tables.
+fn call_function(name: &str, arguments: &Arguments, values: &Values) -> Result<Vec<Array>, ModelError> {
+    let function = functions::function(name).ok_or_else(|| ModelError::Unknown {
+        what: "function",
+        name: name.to_owned(),
+    })?;
+    let arguments = arguments
+        .bind(&function.signature)
+        .map_err(|error| ModelError::Mlx {
+            doing: name.to_owned(),
+            message: error.to_string(),
+        })?;
+    // Operators and methods are recorded as the functions they stand for.
+    module_scope(ScopeKind::Function(stands_for(name).to_owned()), None, || {
+        (function.call)(&Bound::new(name, &arguments, values))
+    })
 }
 
 /// The array of a name, or those of its parts, in order, where it has several.

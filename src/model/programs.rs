@@ -135,6 +135,32 @@ program! {
 }
 
 program! {
+    /// Meets an error on the way, and goes on without what failed.
+    RecoverFromError => |x, outer| {
+        let y = ops::exp(x)?;
+        let seven = ops::zeros::<f32>(&[7])?;
+        let failed = ops::add(&y, &seven).is_err();
+        if failed { ops::multiply(&y, outer) } else { Ok(seven) }
+    }
+}
+
+program! {
+    /// Panics on the way, catches the panic, and goes on with what it had.
+    RecoverFromPanic => |x, outer| {
+        let y = ops::exp(x)?;
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let seven = ops::zeros::<f32>(&[7]).unwrap_or_else(|_| y.clone());
+            // An operator that cannot fail otherwise.
+            &y + &seven
+        }));
+        match caught {
+            Err(_) => ops::multiply(&y, outer),
+            Ok(sum) => Ok(sum),
+        }
+    }
+}
+
+program! {
     /// Prints an array in the middle.
     PrintMidway => |x, _| {
         let y = ops::exp(x)?;

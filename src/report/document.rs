@@ -14,7 +14,8 @@ pub const FILE: &str = "docs/capabilities.md";
 #[derive(Serialize)]
 struct View {
     devices: Vec<&'static str>,
-    rows: Vec<Row>,
+    can: Vec<Row>,
+    cannot: Vec<Row>,
 }
 
 #[derive(Serialize)]
@@ -33,7 +34,7 @@ struct Row {
 /// The template does not fit.
 pub fn document(card: &Scorecard, capabilities: &[Capability]) -> Result<String, ReportError> {
     let devices: Vec<Device> = card.devices.iter().map(|row| row.device).collect();
-    let rows = capabilities.iter().map(|claim| {
+    let row = |claim: &Capability| {
         let row = card.capability(claim.id);
         let evidence = |device: &Device| row.and_then(|row| row.devices.get(device));
         Row {
@@ -43,9 +44,11 @@ pub fn document(card: &Scorecard, capabilities: &[Capability]) -> Result<String,
             remedy: claim.remedy,
             cells: devices.iter().map(|device| spelled(evidence(device))).collect(),
         }
-    });
+    };
+    let of = |flag: bool| capabilities.iter().filter(move |claim| claim.flag == flag);
     let view = View {
-        rows: rows.collect(),
+        can: of(true).map(row).collect(),
+        cannot: of(false).map(row).collect(),
         devices: devices.iter().map(|device| device.name()).collect(),
     };
     let (_, text) = Templates::new()?.page("capabilities.md", FILE, &view)?;

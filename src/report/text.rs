@@ -23,7 +23,7 @@ pub fn summary(totals: &Totals, settled: &Settled, label: &Standing, page: &str)
         lines.push(format!("new     {} in the scorecard", counted(new, "row")));
     }
     for (id, missing) in &settled.over_claims {
-        lines.push(format!("over-claim  {id}: claimed, but {missing}"));
+        lines.push(format!("over-claim  {id}: {missing}"));
     }
     if matches!(settled.update, Update::Pending | Update::Differs) {
         lines.extend(shortened(settled.diff.lines(), MOST_DIFF_LINES));

@@ -100,7 +100,7 @@ pub struct Settled {
     pub update: Update,
     /// What changed, regressions first.
     pub changes: Vec<Change>,
-    /// The claims that nothing proves: id and what is missing.
+    /// The claims that nothing proves and the refusals that are promised and not shown: id and what is missing.
     pub over_claims: Vec<(&'static str, String)>,
     /// The difference between the committed files and the new ones, as a unified diff; empty if there is none.
     pub diff: String,
@@ -177,11 +177,8 @@ pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> 
     let version = Version { card, cells };
     for column in run.columns {
         for capability in run.capabilities {
-            let row = version.card.capability(capability.id);
-            let evidence = row.and_then(|row| row.devices.get(&column.device));
-            if let Some(evidence) = evidence.filter(|it| verdict::is_over_claim(capability, it)) {
-                over_claims.push((capability.id, evidence.missing.clone().unwrap_or_default()));
-            }
+            let unkept = verdict::unkept(capability, column.outcomes.iter());
+            over_claims.extend(unkept.map(|missing| (capability.id, missing)));
         }
         changed.extend(changes(committed, &version, column.device, run.retired));
     }

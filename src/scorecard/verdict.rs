@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// The flag is true, every covering cell's record passes, and at least one killed a mutant.
+    /// The flag is true, every covering cell's record passes, at least one killed a mutant, and where a code belongs to
+    /// the claim at least one pins it.
     Supported,
-    /// The flag is false, and a passing cell pins the refusal with the named code.
+    /// The flag is false, and every covering cell pins the refusal with the named code.
     Unsupported,
     /// Everything else.
     NotYetProven,
@@ -114,32 +115,54 @@ pub fn testimony(flag: bool, code: Option<RefusalCode>, covering: impl Iterator<
         missing: None,
     };
     let all_pass = found.cells > 0 && found.passing == found.cells;
+    let pinned = code.is_none() || found.refusing > 0;
     found.verdict = match flag {
-        true if all_pass && found.killed > 0 => Standing::Supported,
-        false if found.refusing > 0 => Standing::Unsupported,
+        true if all_pass && found.killed > 0 && pinned => Standing::Supported,
+        false if found.refusing > 0 && found.refusing == found.cells => Standing::Unsupported,
         _ => Standing::NotYetProven,
     };
     found.missing = (found.verdict == Standing::NotYetProven).then(|| shortfall(flag, code, &found));
     found
 }
 
-/// Whether the flag claims what nothing proves.
-pub fn is_over_claim(capability: &Capability, evidence: &Evidence) -> bool {
-    capability.flag && evidence.verdict != Standing::Supported
+/// What the table says of a capability and the cells of one device do not show: a claim without evidence, a refusal that
+/// is promised and does not come, a code that no cell pins. `None` where all is shown, and where every covering cell was
+/// skipped, since then this device cannot decide.
+pub fn unkept<'a>(
+    capability: &Capability,
+    outcomes: impl Iterator<Item = &'a Outcome> + Clone,
+) -> Option<String> {
+    let found = evidence(capability, outcomes.clone());
+    if matches!(found.verdict, Standing::Supported | Standing::Unsupported) {
+        return None;
+    }
+    let mut covering = outcomes.filter(|outcome| outcome.covers.iter().any(|id| id == capability.id));
+    if found.cells == 0 && covering.next().is_some() {
+        return None;
+    }
+    let word = if capability.flag { "claimed" } else { "refused" };
+    Some(format!("{word}, but {}", found.missing.unwrap_or_default()))
 }
 
 /// Why a claim is not proven, for whoever has to prove it.
 fn shortfall(flag: bool, code: Option<RefusalCode>, evidence: &Evidence) -> String {
-    match evidence {
-        Evidence { cells: 0, .. } => "no cell covers it".to_owned(),
-        Evidence { cells, passing, .. } if passing < cells => {
-            format!("{} of {cells} covering cells do not pass", cells - passing)
-        }
-        _ if flag => "no covering cell killed a mutant".to_owned(),
-        _ => {
-            let code = code.map_or("a code", RefusalCode::name);
-            format!("no covering cell pins the refusal {code}")
-        }
+    let Evidence {
+        cells,
+        passing,
+        killed,
+        refusing,
+        ..
+    } = *evidence;
+    let code = code.map_or("", RefusalCode::name);
+    match flag {
+        _ if cells == 0 => "no cell that covers it ran".to_owned(),
+        _ if passing < cells => format!("{} of {cells} covering cells do not pass", cells - passing),
+        true if killed == 0 => "no covering cell killed a mutant".to_owned(),
+        _ if refusing == 0 => format!("no cell pins the code {code}"),
+        _ => format!(
+            "{} of {cells} covering cells end without the refusal {code}",
+            cells - refusing
+        ),
     }
 }
 
@@ -224,6 +247,7 @@ mod tests {
             (true, vec![], NotYetProven),
             (true, vec![killed()], Supported),
             (true, vec![killed(), plain()], Supported),
+            (true, vec![killed(), refusing()], Supported),
             (true, vec![plain()], NotYetProven),
             (true, vec![survived()], NotYetProven),
             (true, vec![killed(), failing()], NotYetProven),
@@ -234,15 +258,52 @@ mod tests {
             (false, vec![killed()], NotYetProven),
             (false, vec![refusing()], Unsupported),
             (false, vec![otherwise()], NotYetProven),
+            (false, vec![refusing(), killed()], NotYetProven),
+            (false, vec![refusing(), failing()], NotYetProven),
         ];
         for (place, (flag, outcomes, wanted)) in table.into_iter().enumerate() {
             let found = evidence(&claim(flag), outcomes.iter());
             assert_eq!(found.verdict, wanted, "row {place}: {found:?}");
+            let only_skipped = !outcomes.is_empty() && found.cells == 0;
             assert_eq!(
-                is_over_claim(&claim(flag), &found),
-                flag && wanted != Supported,
+                unkept(&claim(flag), outcomes.iter()).is_some(),
+                wanted == NotYetProven && !only_skipped,
                 "row {place}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_not_kept_says_what_is_missing() {
+        let killed = || outcome(Verdict::Pass, Some(Fate::Killed(Reason::ReplayMismatch)), None);
+        let said = |capability: Capability, outcomes: Vec<Outcome>| unkept(&capability, outcomes.iter());
+        let with_code = Capability {
+            refusal: Some(CODE),
+            ..claim(true)
+        };
+        assert_eq!(
+            [
+                said(claim(true), vec![]),
+                said(claim(false), vec![]),
+                said(
+                    claim(false),
+                    vec![killed(), outcome(Verdict::Pass, None, Some(CODE))]
+                ),
+                said(with_code, vec![killed()]),
+                said(
+                    with_code,
+                    vec![killed(), outcome(Verdict::Pass, None, Some(CODE))]
+                ),
+                said(claim(true), vec![outcome(Verdict::Skipped, None, None)]),
+            ],
+            [
+                Some("claimed, but no cell that covers it ran".to_owned()),
+                Some("refused, but no cell that covers it ran".to_owned()),
+                Some("refused, but 1 of 2 covering cells end without the refusal nested_capture".to_owned()),
+                Some("claimed, but no cell pins the code nested_capture".to_owned()),
+                None,
+                None,
+            ]
+        );
     }
 }

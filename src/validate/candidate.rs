@@ -58,7 +58,7 @@ impl Candidate {
 
     /// `array` perturbed; `None` where it has no elements to change. It must be evaluated; the result is.
     ///
-    /// `bound` is below or at the extent of every axis that an index may point into.
+    /// Below `bound` an index is valid along every axis that it may point along.
     ///
     /// # Errors
     ///

@@ -12,6 +12,7 @@ use crate::capture::{Call, CallId, Origin, PayloadPolicy, Recorded, Trace, Value
 use crate::graph::{self, Difference};
 use crate::vocabulary::{Decision, Reason};
 
+use super::bound::bound;
 use super::candidate::Candidate;
 use super::contrast::Contrast;
 use super::coverage;
@@ -874,18 +875,18 @@ fn evaluated_inside(trace: &Trace) -> HashMap<CallId, &'static str> {
 ///
 /// A decomposition fails where a matrix is singular, and never ends on a NaN. MLX notices the failure on its stream's
 /// thread: it then gives the error to whatever is evaluated next, and after a few of them waits for ever. So matrices
-/// there get only what leaves a regular one regular.
+/// there get only what leaves a regular one regular, and norms, some of which are made of singular values, only what is
+/// finite.
 pub(super) fn candidates(call: &Call, role: Role, dtype: Dtype) -> impl Iterator<Item = Candidate> {
     let name = call.function().name;
-    let delicate = name.starts_with("mlx_linalg_") && !name.starts_with("mlx_linalg_norm");
-    let regular = |candidate: &Candidate| {
-        matches!(
-            candidate,
-            Candidate::Noise | Candidate::Shift | Candidate::Reversal
-        )
+    let norm = name.starts_with("mlx_linalg_norm");
+    let decomposes = !norm && name.starts_with("mlx_linalg_");
+    let fits = move |candidate: &Candidate| match candidate {
+        Candidate::Noise | Candidate::Shift | Candidate::Reversal => true,
+        Candidate::Nan | Candidate::Infinity => !norm && !decomposes,
+        _ => !decomposes,
     };
-    let all = Candidate::all(role, dtype).iter().copied();
-    all.filter(move |candidate| !delicate || regular(candidate))
+    Candidate::all(role, dtype).iter().copied().filter(fits)
 }
 
 /// Each value once, in the order of its first place. What is read in two roles is perturbed in the one that allows less.
@@ -899,14 +900,6 @@ pub(super) fn strictest(read: impl Iterator<Item = (ValueId, Role)>) -> Vec<(Val
         }
     }
     roles
-}
-
-/// What bounds the indices of an operand: the smallest extent of the call's first operand, which they point into.
-pub(super) fn bound(trace: &Trace, call: &Call, role: Role) -> i64 {
-    match role {
-        Role::Index => smallest_extent(trace, call),
-        _ => 0,
-    }
 }
 
 /// A call's array operands with their roles and parameter names.
@@ -949,14 +942,4 @@ pub(super) fn operands(call: &Call) -> Vec<(Operand, ValueId, Role, &'static str
 
 fn is_empty(trace: &Trace, value: ValueId) -> bool {
     trace.value(value).shape().contains(&0)
-}
-
-/// The smallest extent of a call's first operand, which is what its indices point into.
-fn smallest_extent(trace: &Trace, call: &Call) -> i64 {
-    let source = call.operands().next().map(|source| trace.value(source).shape());
-    source
-        .and_then(|shape| shape.iter().min())
-        .copied()
-        .unwrap_or(0)
-        .into()
 }

@@ -5,7 +5,8 @@
 use crate::capture::Trace;
 use crate::graph;
 
-use super::engine::{bound, candidates, operands};
+use super::bound::bound;
+use super::engine::{candidates, operands};
 use super::flight::BATCH;
 use super::replay::{has_function_route, replay, Route, StandIn, Streams, Substitution};
 

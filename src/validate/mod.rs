@@ -4,6 +4,7 @@
 //! the primitives that MLX's own graph held. Each operand is changed on its own, and must change a result. What the
 //! graph reaches must be what the record declares. Nothing here knows of cases or reports.
 
+mod bound;
 mod candidate;
 mod compare;
 mod contrast;

@@ -203,7 +203,10 @@ fn a_claim_that_nothing_proves_fails_the_run() {
     assert_eq!(ended.settled.exit, Exit::Regression);
     assert_eq!(
         ended.settled.over_claims,
-        [("forward.modules", "no covering cell killed a mutant".to_owned())]
+        [(
+            "forward.modules",
+            "claimed, but no covering cell killed a mutant".to_owned()
+        )]
     );
 }
 

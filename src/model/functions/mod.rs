@@ -25,4 +25,4 @@ mod reduce;
 mod shape;
 mod table;
 
-pub use table::{family, function, signatures, Function, FAMILIES};
+pub use table::{call, family, function, signatures, Function, FAMILIES};

@@ -1,6 +1,6 @@
 //! What a table of functions is made of, and all tables together.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use mlx_rs::{Array, Axes};
@@ -8,6 +8,7 @@ use mlx_rs::{Array, Axes};
 use super::super::arguments::Bound;
 use super::super::error::ModelError;
 use crate::case::names::Signature;
+use crate::case::value::Value;
 
 /// A function of a table.
 pub struct Function {
@@ -56,6 +57,21 @@ static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
 /// The function called `name`.
 pub fn function(name: &str) -> Option<&'static Function> {
     BY_NAME.get(name).map(|(_, function)| *function)
+}
+
+/// Calls the function called `name` with arguments by parameter, of which text that stands for an array names one of
+/// `values`; `None` where there is no such function.
+///
+/// # Errors
+///
+/// An argument that is missing or of another kind, or what mlx-rs says of the call.
+pub fn call(
+    name: &str,
+    arguments: &BTreeMap<&'static str, Value>,
+    values: &HashMap<String, Array>,
+) -> Option<Result<Vec<Array>, ModelError>> {
+    let function = function(name)?;
+    Some((function.call)(&Bound::new(name, arguments, values)))
 }
 
 /// The family of the function called `name`.

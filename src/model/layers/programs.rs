@@ -3,7 +3,7 @@
 use super::super::faults::Fault;
 use super::super::programs::{
     BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant, PrintMidway,
-    ReadItem, ReadMidway, ReadSlice, SaveNumpy, SaveSafetensors,
+    ReadItem, ReadMidway, ReadSlice, RecoverFromError, RecoverFromPanic, SaveNumpy, SaveSafetensors,
 };
 use super::made::program;
 use super::table::layers;
@@ -19,6 +19,8 @@ layers! {
     print_midway(x; ; ) => program(PrintMidway::new());
     read_item(x; ; ) => program(ReadItem::new());
     read_slice(x; ; ) => program(ReadSlice::new());
+    recover_from_error(x; ; ) => program(RecoverFromError::new());
+    recover_from_panic(x; ; ) => program(RecoverFromPanic::new());
     save_numpy(x; ; ) => program(SaveNumpy::new());
     save_safetensors(x; ; ) => program(SaveSafetensors::new());
     read_midway(x; ; ) => program(ReadMidway::new());
