@@ -5,7 +5,6 @@ use super::findings::Findings;
 use super::judge_outputs::judge_outputs;
 use super::judge_trace::judge_trace;
 use super::seam::{Cell, Observed};
-use crate::case::elements;
 use crate::case::position::Path;
 use crate::case::schema::Check;
 use crate::scorecard::about::Distance;
@@ -28,7 +27,7 @@ pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
         evidence: observed.evidence,
         about: about(cell),
         distances,
-        values: observed.values.iter().map(elements::summary).collect(),
+        values: observed.shown,
         millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         output: String::new(),
     }

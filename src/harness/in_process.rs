@@ -1,5 +1,6 @@
 //! Runs a cell in this process: builds its program, captures, validates, seeds one fault.
 
+use std::collections::BTreeMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ use super::flight::{self, Phase};
 use super::seam::{Cell, Mutated, Mutation, Observed, Reference, ReferenceOutput, ReferenceRelation, Runner};
 use crate::capture::{CaptureError, Evaluation, EvaluationKind, Op, Trace, TraceError, ValueId};
 use crate::case::data::{ArraySpec, Data, Input, Source, View};
+use crate::case::elements;
 use crate::case::names::Names;
 use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
 use crate::reference::{self, Expected, Policy, Seen, Tensor};
@@ -96,13 +98,13 @@ fn observe(cell: &Cell) -> Observed {
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
     evidence.notes = comparison.notes().to_vec();
+    let shown = shown(&trace);
     let values = match cell.expects_values() {
         true => match output_values(&trace) {
             Ok(values) => values,
             Err(message) => return ended(Ending::Invalid { message }),
         },
-        // For the reports only.
-        false => output_values(&trace).unwrap_or_default(),
+        false => Vec::new(),
     };
     if status.state() == State::Passed {
         evidence.mutant = match mutate::one(&mut trace, mutate::choice(&cell.id)) {
@@ -119,6 +121,7 @@ fn observe(cell: &Cell) -> Observed {
         evidence,
         values,
         reference,
+        shown,
     }
 }
 
@@ -346,6 +349,25 @@ fn module_row(module: &crate::capture::ModuleRecord) -> ModuleRow {
         calls: module.calls(),
         parameters: module.parameters().iter().map(|(name, _)| name.clone()).collect(),
     }
+}
+
+/// How many elements the reports read of one result: beyond that its shape must do.
+const MOST_READ: usize = 1 << 16;
+
+/// The ops' results by label, in words.
+fn shown(trace: &Trace) -> BTreeMap<String, String> {
+    let ops = trace.ops();
+    let each = ops.iter().filter_map(|op| {
+        let results: Vec<String> = op
+            .results()
+            .iter()
+            .filter_map(|value| trace.value(*value).payload())
+            .filter(|array| array.size() <= MOST_READ)
+            .filter_map(|array| Some(elements::summary(&data_of(array).ok()?)))
+            .collect();
+        (!results.is_empty()).then(|| (op.label(), results.join("; ")))
+    });
+    each.collect()
 }
 
 fn output_values(trace: &Trace) -> Result<Vec<Data>, String> {

@@ -81,6 +81,7 @@ struct OpView {
     module: String,
     functions: String,
     source: String,
+    value: String,
     routes: &'static str,
     decision: String,
     tone: &'static str,
@@ -148,7 +149,7 @@ fn trace_of<'a>(outcome: &'a Outcome, traces: &mut Vec<(&'a Outcome, TraceView)>
             .evidence
             .ops
             .iter()
-            .map(|op| op_view(op, number))
+            .map(|op| op_view(op, outcome, number))
             .collect(),
     };
     traces.push((outcome, trace));
@@ -180,23 +181,19 @@ fn cell(outcome: &Outcome, trace: usize) -> CellView {
         let source = it.source.as_ref().map(|at| format!(" at {at}"));
         format!("{kind}, {}{}", it.function, source.unwrap_or_default())
     });
-    let values = evidence
-        .outputs
-        .iter()
-        .enumerate()
-        .map(|(place, output)| ValueView {
-            array: format!(
-                "{} {} {}",
-                output.op,
-                output.array.dtype,
-                Shape(&output.array.shape)
-            ),
-            value: outcome
-                .values
-                .get(place)
-                .cloned()
-                .unwrap_or_else(|| "not read".to_owned()),
-        });
+    let values = evidence.outputs.iter().map(|output| ValueView {
+        array: format!(
+            "{} {} {}",
+            output.op,
+            output.array.dtype,
+            Shape(&output.array.shape)
+        ),
+        value: outcome
+            .values
+            .get(&output.op)
+            .cloned()
+            .unwrap_or_else(|| "not kept".to_owned()),
+    });
     CellView {
         id: outcome.cell.clone(),
         anchor: links::anchor(&outcome.cell),
@@ -279,7 +276,7 @@ fn counted_calls(functions: &[String]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn op_view(op: &OpRow, trace: usize) -> OpView {
+fn op_view(op: &OpRow, outcome: &Outcome, trace: usize) -> OpView {
     let each = |spell: &dyn Fn(&crate::scorecard::outcome::ArrayRow) -> String| {
         op.results.iter().map(spell).collect::<Vec<_>>().join(" ")
     };
@@ -293,6 +290,7 @@ fn op_view(op: &OpRow, trace: usize) -> OpView {
         module: op.module.clone().unwrap_or_default(),
         functions: counted_calls(&op.functions),
         source: op.source.clone().unwrap_or_default(),
+        value: outcome.values.get(&op.label).cloned().unwrap_or_default(),
         routes: match op.routes {
             Routes::None => "none",
             Routes::Function => "function",
