@@ -19,7 +19,6 @@ use crate::report::document;
 use crate::report::junit::{junit, JunitError};
 use crate::report::site::{self, Report};
 use crate::report::text::update_line;
-use crate::scorecard::card::Scorecard;
 use crate::scorecard::cells::{against_recorded, CellBook};
 use crate::scorecard::changes::Version;
 use crate::scorecard::decision::Decision;
@@ -298,7 +297,11 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     let today = scope.today.to_string();
     let label = standing_of(scope.store, &settled.version, &today)?;
     if matches!(settled.update, Update::Written | Update::Current) && scope.mode == Mode::Write {
-        publish_document(scope.store, &settled.version.card, scope.capabilities)?;
+        let device = columns
+            .first()
+            .map_or(scope.origin.device, |column| column.device);
+        let shown = (device, &label);
+        publish_documents(scope.store, &settled.version, scope.capabilities, shown)?;
     }
     let mut notices = known::expired(scope.suite, scope.today);
     settled.exit = match settled.exit {
@@ -388,19 +391,25 @@ pub fn standing_of(store: &Store, version: &Version, today: &str) -> Result<Stan
     Ok(label::standing(decision.as_ref(), decided, version, &terms))
 }
 
-/// Writes the document that says what the scorecard says, where the root has one.
+/// Writes what repeats the scorecard for readers, where the root has it: the document and the badges.
 ///
 /// # Errors
 ///
-/// The template does not fit, or the file cannot be written.
-pub fn publish_document(
+/// A template does not fit, or a file cannot be written.
+pub fn publish_documents(
     store: &Store,
-    card: &Scorecard,
+    version: &Version,
     capabilities: &[Capability],
+    (device, label): (Device, &Standing),
 ) -> Result<(), EndError> {
     if store.path(document::FILE).exists() {
-        let text = document::document(card, capabilities)?;
+        let text = document::document(&version.card, capabilities)?;
         store.write(document::FILE, text.as_bytes())?;
+    }
+    if store.path(site::BADGES).is_dir() {
+        for (path, text) in site::badge_files(version, device, label)? {
+            store.write(&path, text.as_bytes())?;
+        }
     }
     Ok(())
 }

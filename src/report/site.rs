@@ -115,6 +115,22 @@ pub fn pages(report: &Report<'_>) -> Result<Vec<Page>, ReportError> {
     Ok(found)
 }
 
+/// The folder of committed badges, relative to the root.
+pub const BADGES: &str = "docs/badges";
+
+/// The badges as committed files, with their paths below the root.
+///
+/// # Errors
+///
+/// The template does not fit.
+pub fn badge_files(version: &Version, device: Device, label: &Label) -> Result<Vec<Page>, ReportError> {
+    let templates = Templates::new()?;
+    let badges = badges(version, device, label).into_iter();
+    badges
+        .map(|badge| templates.page("badge.svg", &format!("docs/{}", badge.path), &badge))
+        .collect()
+}
+
 /// The templates, ready to be filled in.
 pub struct Templates(Tera);
 
