@@ -7,6 +7,7 @@ use mlx_rs::nn::{
     RopeInput, RotaryPositionalEncoding, Transformer, TransformerInput,
 };
 use mlx_rs::Array;
+use mlx_sys::observe;
 
 use super::module::Many;
 
@@ -82,8 +83,11 @@ structured! {
 structured! {
     /// Attention scores with a bias by distance.
     AlibiCall(Alibi, offset: i32) takes "scores and maybe a mask", layer, [Some(attention_scores), mask] => {
-        let input = AlibiInput { attention_scores, offset, mask: mask.as_ref() };
-        layer.forward(input).map(|y| vec![y])
+        let input = || AlibiInput { attention_scores, offset, mask: mask.as_ref() };
+        // mlx-rs keeps each bias for the thread's life: whether a trace shows its making must not depend on what ran
+        // before, so it is there already.
+        observe::unobserved(|| layer.forward(input()).and_then(|y| y.eval()))?;
+        layer.forward(input()).map(|y| vec![y])
     }
 }
 
