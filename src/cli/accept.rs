@@ -6,7 +6,7 @@ use crate::case::check;
 use crate::case::date::Date;
 use crate::case::load::{self, Source};
 use crate::harness::known::{self, Notice};
-use crate::harness::suite::{publish_documents, standing_of};
+use crate::harness::publish::{publish_documents, standing_of};
 use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
 use crate::scorecard::outcomes::Outcomes;

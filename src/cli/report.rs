@@ -3,7 +3,7 @@
 use super::context::{CliError, Context};
 use super::output::say;
 use crate::case::date::Date;
-use crate::harness::suite::{publish, sources, standing_of};
+use crate::harness::publish::{publish, sources, standing_of};
 use crate::report::site::Report;
 use crate::scorecard::cells::CellBook;
 use crate::scorecard::changes::{changes, Version};

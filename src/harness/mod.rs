@@ -19,6 +19,7 @@ mod places;
 pub mod plan;
 pub mod pool;
 pub mod protocol;
+pub mod publish;
 pub mod requires;
 pub mod seam;
 pub mod stream;

@@ -107,7 +107,7 @@ fn a_badge_says_it_in_words_too() {
 fn the_committed_badges_say_what_the_scorecard_says() {
     let root = Store::new(env!("CARGO_MANIFEST_DIR"));
     let version = root.committed().expect("readable");
-    let label = mlx_assay::harness::suite::standing_of(&root, &version, "2026-11-29").expect("decided");
+    let label = mlx_assay::harness::publish::standing_of(&root, &version, "2026-11-29").expect("decided");
     let badges = mlx_assay::report::site::badge_files(&version, Device::LinuxCpu, &label);
     for (path, wanted) in badges.expect("drawn") {
         let found = std::fs::read_to_string(root.path(&path)).unwrap_or_default();
