@@ -258,7 +258,7 @@ impl Store {
         }
     }
 
-    /// Removes the files of these folders below `folder` that are not among `kept`, which are paths below it.
+    /// Removes the pages of these folders below `folder` that are not among `kept`, which are paths below it.
     pub fn remove_others(
         &self,
         folder: &str,
@@ -272,7 +272,8 @@ impl Store {
             };
             for entry in entries.flatten() {
                 let path = format!("{inner}/{}", entry.file_name().to_string_lossy());
-                if !kept.contains(path.as_str()) {
+                // What is no page yet is another run's, on its way.
+                if path.ends_with(".html") && !kept.contains(path.as_str()) {
                     self.remove(&format!("{folder}/{path}"))?;
                 }
             }
