@@ -1,6 +1,7 @@
 //! Evaluations: events of a trace.
 
 use super::call::CallId;
+use super::stack::SourceLine;
 use super::value::ValueId;
 
 /// One evaluation during capture.
@@ -11,6 +12,7 @@ pub struct Evaluation {
     pub(crate) values: Vec<ValueId>,
     pub(crate) after: Option<CallId>,
     pub(crate) inside: bool,
+    pub(crate) source: Option<SourceLine>,
 }
 
 /// Whether the model asked for an evaluation.
@@ -41,6 +43,11 @@ impl Evaluation {
     /// The last call recorded before it.
     pub fn after(&self) -> Option<CallId> {
         self.after
+    }
+
+    /// The line of the model that it comes from, where stacks were taken down and lines are known.
+    pub fn source(&self) -> Option<&SourceLine> {
+        self.source.as_ref()
     }
 
     /// Whether it happened inside a transform's closure.

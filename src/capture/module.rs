@@ -79,6 +79,7 @@ pub(super) fn module_records(
     let scoped: Vec<_> = scopes
         .iter()
         .filter_map(|scope| match &scope.kind {
+            _ if scope.anonymous => None,
             ScopeKind::Module(class) | ScopeKind::Container(class) => Some((record(&scope.address), class)),
             ScopeKind::Function(_) => None,
         })

@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use super::call::CallId;
-use super::scope::{ScopeId, ScopeKind};
+use super::scope::{Scope, ScopeId, ScopeKind};
+use super::stack::SourceLine;
 use super::trace::Trace;
 use super::value::{Origin, ValueId};
 
@@ -22,6 +23,7 @@ pub struct Op {
     results: Vec<ValueId>,
     module: Option<String>,
     scope: Option<String>,
+    source: Option<SourceLine>,
 }
 
 /// What a row is.
@@ -73,6 +75,11 @@ impl Op {
     /// The address of the module it belongs to.
     pub fn module(&self) -> Option<&str> {
         self.module.as_deref()
+    }
+
+    /// The line of the model that its first call comes from; see [`Trace::source`].
+    pub fn source(&self) -> Option<&SourceLine> {
+        self.source.as_ref()
     }
 
     /// The named function it stands for, where a scope names one.
@@ -272,6 +279,7 @@ impl<'a> Rows<'a> {
             results: vec![value],
             module: None,
             scope: None,
+            source: None,
         })
     }
 
@@ -354,6 +362,7 @@ impl<'a> Rows<'a> {
             _ => OpKind::Op,
         };
         self.push(Op {
+            source: calls.first().and_then(|call| trace.source(*call)).cloned(),
             name,
             ordinal: number,
             call,
@@ -411,19 +420,20 @@ impl<'a> Rows<'a> {
             Group::Scope(id) => {
                 let scope = self.trace.scope(id);
                 match &scope.kind {
-                    ScopeKind::Function(name) => {
-                        let address = Some(scope.address.clone()).filter(|address| !address.is_empty());
-                        (
-                            name.clone(),
-                            address,
-                            Some(name.clone()),
-                            self.next(&name.clone()),
-                            1,
-                        )
-                    }
+                    ScopeKind::Function(name) => (
+                        name.clone(),
+                        around(scope),
+                        Some(name.clone()),
+                        self.next(&name.clone()),
+                        1,
+                    ),
                     ScopeKind::Module(class) | ScopeKind::Container(class) => {
                         let _ = calls;
                         let name = snake_case(class);
+                        if scope.anonymous {
+                            let ordinal = self.next(&name);
+                            return (name, around(scope), None, ordinal, 1);
+                        }
                         let key = (name.clone(), scope.address.clone());
                         let ordinal = match self.modules.get(&key) {
                             Some(&ordinal) => ordinal,
@@ -439,6 +449,11 @@ impl<'a> Rows<'a> {
             }
         }
     }
+}
+
+/// The module that a scope without an address of its own lies in, if that is not the model itself.
+fn around(scope: &Scope) -> Option<String> {
+    Some(scope.address.clone()).filter(|address| !address.is_empty())
 }
 
 /// `LayerNorm` as `layer_norm`, `Conv1d` as `conv1d`.

@@ -19,6 +19,7 @@ use super::intervention::{Interventions, Replacement, Row};
 use super::op::snake_case;
 use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId, ScopeKind};
+use super::stack::Stacks;
 use super::tables::Tables;
 use super::trace::{number, Closure, Unwrapped};
 use super::value::{Origin, Value, ValueId};
@@ -39,6 +40,10 @@ pub(super) struct State {
     pub(super) interventions: Interventions,
     pub(super) replacements: Vec<Replacement>,
     pub(super) payloads: PayloadPolicy,
+    /// Whether scopes that are entered name nothing.
+    pub(super) ignore_scopes: bool,
+    /// The stack of each call, where they are taken down, and that of each evaluation.
+    pub(super) stacks: Option<(Stacks, Stacks)>,
     /// Functions that are not recorded: a seam for tests.
     pub(super) hidden: Vec<String>,
     /// What stands behind each constant that was not computed yet when first used.
@@ -105,6 +110,7 @@ impl Recorder {
             call,
             returned: Vec::new(),
             first_call,
+            anonymous: false,
         });
         if let (Some(parent), ScopeKind::Module(_) | ScopeKind::Container(_)) =
             (parent, &state.scopes[id.index()].kind)
@@ -458,7 +464,11 @@ impl State {
             _ => EvaluationKind::Implicit,
         };
         self.last_evaluated = only.filter(|_| name == "mlx_array_eval");
+        if let Some((_, stacks)) = &mut self.stacks {
+            stacks.push();
+        }
         self.evaluations.push(Evaluation {
+            source: None,
             function: name,
             kind,
             values,
@@ -516,6 +526,9 @@ impl State {
             Class::Application => self.read_inside(&arguments, page),
             _ => ThinVec::new(),
         };
+        if let Some((stacks, _)) = &mut self.stacks {
+            stacks.push();
+        }
         let scope = self.open.last().map(|(scope, _)| *scope);
         self.tables.calls.push(Call {
             function: call.function,

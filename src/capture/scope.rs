@@ -27,6 +27,8 @@ pub struct Scope {
     pub(crate) returned: Vec<ValueId>,
     /// How many calls had been recorded when it was entered.
     pub(crate) first_call: usize,
+    /// Whether the address is only that of the module around: where it lies itself is not known.
+    pub(crate) anonymous: bool,
 }
 
 /// What was entered.
@@ -78,7 +80,11 @@ impl Drop for Entered {
 
 /// Enters a scope of this thread's session, if there is one; `step` leads from the address around to this one.
 pub(crate) fn enter(kind: ScopeKind, step: Option<&str>) -> Option<Entered> {
-    with_active(|recorder| recorder.enter(kind, step)).map(|()| Entered)
+    let entered = with_active(|recorder| {
+        let heeded = !recorder.state().ignore_scopes;
+        heeded.then(|| recorder.enter(kind, step))
+    });
+    entered.flatten().map(|()| Entered)
 }
 
 /// Runs `f` in a scope with a function's name: its calls are one op with that name.

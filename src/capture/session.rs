@@ -18,6 +18,8 @@ use super::intervention::{Edit, Interventions, Selector};
 use super::module::class_name;
 use super::policy::{default_unwrapped_policy, PayloadPolicy, UnwrappedPolicy};
 use super::recorder::{Recorder, State};
+use super::stack::{self, Stacks};
+use super::tables::Tables;
 use super::trace::{Output, Trace};
 use super::value::{Origin, ValueId};
 use crate::capability::RefusalCode;
@@ -53,6 +55,8 @@ pub struct Session {
     parameters: Vec<(Arc<str>, Array)>,
     declared: Vec<(String, String)>,
     interventions: Interventions,
+    without_stacks: bool,
+    ignore_scopes: bool,
 }
 
 impl Session {
@@ -86,6 +90,20 @@ impl Session {
     /// selector that matches nothing with one of code `selector_without_match`.
     pub fn intervene(mut self, at: Selector, edit: Edit) -> Self {
         self.interventions.plan(at, edit);
+        self
+    }
+
+    /// Whether the call stack of each call is taken down, which names ops and gives them source lines where nothing else
+    /// does, and costs a few microseconds a call; it is if nothing is said.
+    pub fn call_stacks(mut self, taken: bool) -> Self {
+        self.without_stacks = !taken;
+        self
+    }
+
+    /// Without regard to scopes that the forward enters: ops get their names from call stacks alone, as in code that
+    /// nobody touched.
+    pub fn ignore_scopes(mut self) -> Self {
+        self.ignore_scopes = true;
         self
     }
 
@@ -147,6 +165,11 @@ impl Session {
             if let Some(value) = recorder.state().declare(array, origin) {
                 parameters.push((address, value));
             }
+        }
+        recorder.state().ignore_scopes = self.ignore_scopes;
+        let here = std::hint::black_box(0_u8);
+        if !self.without_stacks {
+            recorder.state().stacks = Some((Stacks::below(&here), Stacks::below(&here)));
         }
         let result = {
             let _watch = Watch::start(&recorder)?;
@@ -259,7 +282,25 @@ fn finish(
     if let Some(refusal) = state.interventions.refusal() {
         return Err(refusal.into());
     }
+    let model = declared.iter().find(|(address, _)| address.is_empty());
+    let named = match &state.stacks {
+        Some((calls, evaluations)) => {
+            let lines = stack::lines(evaluations, state.evaluations.len());
+            for (evaluation, line) in state.evaluations.iter_mut().zip(lines) {
+                evaluation.source = line;
+            }
+            let Tables {
+                values,
+                calls: recorded,
+                ..
+            } = &mut state.tables;
+            let class = model.map(|(_, class)| class.as_str());
+            stack::name(calls, recorded, values, &mut state.scopes, class)
+        }
+        None => stack::Named::default(),
+    };
     let trace = Trace {
+        named,
         tables: state.tables,
         scopes: state.scopes,
         parameters,

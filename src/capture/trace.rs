@@ -13,6 +13,7 @@ use super::module::{module_records, ModuleRecord};
 use super::op::{self, Op};
 use super::policy::PayloadPolicy;
 use super::scope::{Scope, ScopeId};
+use super::stack::{Named, SourceLine};
 use super::tables::Tables;
 use super::value::{Origin, Value, ValueId};
 use crate::graph::{self, GraphError, Page, Subgraph};
@@ -36,6 +37,8 @@ pub struct Trace {
     pub(crate) unwrapped: Vec<Unwrapped>,
     pub(crate) replacements: Vec<Replacement>,
     pub(crate) payloads: PayloadPolicy,
+    /// What stacks told, where they were taken down.
+    pub(crate) named: Named,
     pub(crate) thread: ThreadId,
     /// What MLX's graph held of each constant that was not computed yet when first used. A constant that had a
     /// producer and stands not here is one whose making nobody recorded.
@@ -164,6 +167,17 @@ impl Trace {
     /// The inputs, in order.
     pub fn inputs(&self) -> &[ValueId] {
         &self.inputs
+    }
+
+    /// The line of the model that a call comes from: the innermost that is neither mlx-rs's nor the standard library's.
+    /// `None` where stacks were not taken down, or the program has no debug information there.
+    pub fn source(&self, call: CallId) -> Option<&SourceLine> {
+        self.named.lines.get(call.index())?.as_ref()
+    }
+
+    /// What the call stacks could not tell, and why; `None` where they told all, or were not taken down.
+    pub fn lacking(&self) -> Option<&str> {
+        self.named.lacking.as_deref()
     }
 
     /// The outputs, in order.

@@ -191,6 +191,9 @@ pub struct Session {
     pub backend: Option<String>,
     /// Whether the capture is begun inside another one.
     pub nested: bool,
+    /// Whether ops get their names and source lines from the call stack, as in code that nobody touched, instead of from
+    /// the case's own names.
+    pub call_stacks: bool,
     /// Functions of mlx-c that the recorder pretends not to know: a seam for tests of the recorder.
     pub hide: Vec<String>,
 }

@@ -279,7 +279,7 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
                     EvaluationKind::Explicit => Kind::Explicit,
                     EvaluationKind::Implicit => Kind::Implicit,
                 },
-                source: None,
+                source: evaluation.source().map(ToString::to_string),
             })
             .collect(),
         outputs,
@@ -323,7 +323,7 @@ fn op_row(trace: &Trace, op: &Op, decision: &OpDecision, labels: &[String]) -> O
             (false, true) => Routes::Graph,
             (false, false) => Routes::None,
         },
-        source: None,
+        source: op.source().map(ToString::to_string),
     }
 }
 

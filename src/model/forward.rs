@@ -219,7 +219,11 @@ impl<'a> Model<'a> {
 
     fn session(&self) -> Session {
         let asked = &self.cell.session;
-        let session = Session::new()
+        let session = match asked.call_stacks {
+            true => Session::new().ignore_scopes(),
+            false => Session::new(),
+        };
+        let session = session
             .unwrapped(match asked.unwrapped {
                 Unwrapped::Warn => UnwrappedPolicy::Warn,
                 Unwrapped::Refuse => UnwrappedPolicy::Refuse,
@@ -228,6 +232,7 @@ impl<'a> Model<'a> {
                 Payloads::All => PayloadPolicy::All,
                 Payloads::None => PayloadPolicy::None,
             })
+            .call_stacks(asked.call_stacks)
             .hide(asked.hide.iter().cloned());
         asked.intervene.iter().fold(session, |session, (place, edit)| {
             let selector = match Place::read(place) {

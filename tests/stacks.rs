@@ -1,0 +1,231 @@
+//! Names and source lines for code that nobody touched: mlx-rs's own models, unchanged, and what is called beside them.
+
+use mlx_assay::validate::validate;
+use mlx_assay::vocabulary::State;
+use mlx_assay::{Session, Trace};
+use mlx_rs::builder::Builder;
+use mlx_rs::error::Exception;
+use mlx_rs::macros::ModuleParameters;
+use mlx_rs::module::Module;
+use mlx_rs::nn::{self, Gelu, Linear, Sequential, TransformerBuilder, TransformerInput};
+use mlx_rs::ops::indexing::IndexOp;
+use mlx_rs::{random, Array};
+
+fn input(shape: &[i32]) -> Array {
+    let x = random::normal::<f32>(shape, None, None, Some(&random::key(3).unwrap())).unwrap();
+    x.eval().unwrap();
+    x
+}
+
+fn names(trace: &Trace) -> Vec<String> {
+    trace.ops().iter().map(|op| op.func_name().to_string()).collect()
+}
+
+fn labels(trace: &Trace) -> Vec<String> {
+    trace.ops().iter().map(|op| op.label()).collect()
+}
+
+/// The lines of a trace's ops but its inputs, as far as they are known.
+fn lines(trace: &Trace) -> Vec<Option<u32>> {
+    let ops = trace.ops();
+    let made = ops.iter().filter(|op| op.func_name() != "input");
+    made.map(|op| {
+        let source = op.source()?;
+        assert!(source.file.ends_with("tests/stacks.rs"), "{source}");
+        Some(source.line)
+    })
+    .collect()
+}
+
+#[test]
+fn mlx_rs_s_own_sequential_then_an_index() {
+    let x = input(&[2, 4]);
+    let mut model = Sequential::new()
+        .append(Linear::new(4, 8).unwrap())
+        .append(Gelu::new())
+        .append(Linear::new(8, 2).unwrap());
+    let session = Session::new().module(&model);
+    let begin = line!();
+    let (trace, _) = session
+        .run(&x, || {
+            let h = model.forward(&x)?;
+            Ok::<_, Exception>(h.index(0))
+        })
+        .unwrap();
+    assert_eq!(names(&trace), ["input", "linear", "gelu", "linear", "getitem"]);
+    let modules: Vec<_> = trace
+        .ops()
+        .iter()
+        .map(|op| op.module().map(str::to_string))
+        .collect();
+    assert_eq!(modules[1].as_deref(), Some("layers.0"));
+    assert_eq!(modules[3].as_deref(), Some("layers.2"));
+    assert_eq!(
+        lines(&trace),
+        [Some(begin + 3), Some(begin + 3), Some(begin + 3), Some(begin + 4)]
+    );
+    assert_eq!(trace.lacking(), None);
+    assert_eq!(validate(&trace).state(), State::Passed);
+}
+
+#[test]
+fn two_equal_layers_in_a_row_are_kept_apart_and_one_layer_run_twice_is_one_module() {
+    let x = input(&[2, 4]);
+    let mut model = Sequential::new()
+        .append(Gelu::new())
+        .append(Gelu::new())
+        .append(Linear::new(4, 4).unwrap())
+        .append(Linear::new(4, 4).unwrap());
+    let session = Session::new().module(&model);
+    let (trace, _) = session.run(&x, || model.forward(&x)).unwrap();
+    assert_eq!(
+        labels(&trace),
+        ["input_1:1", "gelu_1:1", "gelu_2:1", "linear_1:1", "linear_2:1"]
+    );
+
+    let mut shared = Linear::new(4, 4).unwrap();
+    let session = Session::new().module_at("shared", &shared);
+    let (trace, _) = session
+        .run(&x, || (0..3).try_fold(x.clone(), |y, _| shared.forward(&y)))
+        .unwrap();
+    assert_eq!(
+        labels(&trace),
+        ["input_1:1", "linear_1:1", "linear_1:2", "linear_1:3"]
+    );
+    assert_eq!(trace.module("shared").map(|it| it.calls()), Some(3));
+}
+
+#[test]
+fn the_transformers_ops_stand_under_their_layers_names() {
+    let source = input(&[1, 3, 8]);
+    let mut model = TransformerBuilder::new()
+        .dimensions(8)
+        .num_heads(2)
+        .encoder_layer_count(2_usize)
+        .decoder_layer_count(2_usize)
+        .build()
+        .unwrap();
+    Module::<TransformerInput<'_>>::training_mode(&mut model, false);
+    let mask = Array::from_f32(0.0);
+    let session = Session::new().module(&model);
+    let forward = || {
+        model.forward(TransformerInput {
+            source: &source,
+            target: &source,
+            source_mask: &mask,
+            target_mask: &mask,
+            memory_mask: &mask,
+        })
+    };
+    let (trace, _) = session.run(&source, forward).unwrap();
+    let ops = trace.ops();
+    let of = |name: &str| ops.iter().filter(|op| op.func_name() == name).count();
+    // Two encoder layers with one attention each, two decoder layers with two; four projections an attention, two
+    // linear layers a block.
+    assert_eq!(of("linear"), 6 * 4 + 4 * 2);
+    assert_eq!(of("layer_norm"), 2 * 2 + 2 * 3 + 2);
+    let addresses: std::collections::BTreeSet<_> = ops
+        .iter()
+        .filter(|op| op.func_name() == "linear")
+        .filter_map(|op| op.module())
+        .collect();
+    assert_eq!(addresses.len(), 32, "{addresses:?}");
+    assert!(
+        addresses.contains("encoder.layers.0.attention.query_proj"),
+        "{addresses:?}"
+    );
+    assert!(labels(&trace)
+        .iter()
+        .all(|label| !label.starts_with("linear") || label.ends_with(":1")));
+    assert_eq!(validate(&trace).state(), State::Passed);
+}
+
+#[test]
+fn functions_of_several_calls_have_their_names() {
+    let x = input(&[2, 4]);
+    let (trace, _) = Session::new()
+        .run(&x, || {
+            let active = nn::gelu(&x)?;
+            Ok::<_, Exception>(&active.index((0, 1..)) * 2.0)
+        })
+        .unwrap();
+    assert_eq!(names(&trace), ["input", "gelu", "getitem", "array", "multiply"]);
+}
+
+/// A model of one's own, which knows nothing of captures.
+#[derive(Debug, Clone, ModuleParameters)]
+struct Block {
+    #[param]
+    up: Linear,
+    #[param]
+    down: Linear,
+}
+
+impl Module<&Array> for Block {
+    type Output = Array;
+    type Error = Exception;
+
+    #[inline(never)]
+    fn forward(&mut self, x: &Array) -> Result<Array, Exception> {
+        let h = nn::relu(self.up.forward(x)?)?;
+        self.down.forward(&h)?.add(x)
+    }
+
+    fn training_mode(&mut self, _mode: bool) {}
+}
+
+const BLOCK_LINES: [u32; 4] = {
+    let end = line!();
+    [end - 8, end - 8, end - 7, end - 7]
+};
+
+#[test]
+fn a_module_of_ones_own_gives_each_op_its_line() {
+    let x = input(&[2, 4]);
+    let mut block = Block {
+        up: Linear::new(4, 8).unwrap(),
+        down: Linear::new(8, 4).unwrap(),
+    };
+    let trace = mlx_assay::trace(&mut block, &x).unwrap();
+    assert_eq!(names(&trace), ["input", "linear", "relu", "linear", "add"]);
+    assert_eq!(lines(&trace), BLOCK_LINES.map(Some));
+    let modules: Vec<_> = trace
+        .ops()
+        .iter()
+        .filter_map(|op| op.module().map(str::to_string))
+        .collect();
+    assert!(
+        modules.contains(&"up".to_string()) && modules.contains(&"down".to_string()),
+        "{modules:?}"
+    );
+}
+
+#[test]
+fn an_evaluation_in_the_middle_has_its_line() {
+    let x = input(&[2, 4]);
+    let begin = line!();
+    let (trace, _) = Session::new()
+        .run(&x, || {
+            let y = x.abs()?;
+            y.eval()?;
+            y.sum(None)
+        })
+        .unwrap();
+    let lines: Vec<_> = trace
+        .evaluations()
+        .iter()
+        .map(|it| it.source().map(|it| it.line))
+        .collect();
+    assert_eq!(lines, [Some(begin + 4)]);
+}
+
+#[test]
+fn without_stacks_every_call_is_its_own_op_without_a_line() {
+    let x = input(&[2, 4]);
+    let mut layer = Linear::new(4, 8).unwrap();
+    let session = Session::new().module(&layer).call_stacks(false);
+    let (trace, _) = session.run(&x, || layer.forward(&x)).unwrap();
+    assert_eq!(names(&trace), ["input", "transpose", "addmm"]);
+    assert!(trace.ops().iter().all(|op| op.source().is_none()));
+    assert_eq!(trace.lacking(), None);
+}
