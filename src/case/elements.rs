@@ -116,6 +116,44 @@ pub fn spell(data: &Data, at: usize) -> String {
     .unwrap_or_else(|| "nothing".to_owned())
 }
 
+/// How many elements are spelled whole.
+const FEW: usize = 16;
+
+/// All elements where they are few, else how many there are and between what they lie.
+pub fn summary(data: &Data) -> String {
+    let count = data.len();
+    if count <= FEW {
+        let all: Vec<String> = (0..count).map(|at| spell(data, at)).collect();
+        return format!("[{}]", all.join(", "));
+    }
+    let numbers: Vec<f64> = match data {
+        Data::Bool(items) => {
+            let yes = items.iter().filter(|it| **it).count();
+            return format!("{count} elements, {yes} of them true");
+        }
+        Data::Int(items) => items.iter().map(|it| *it as f64).collect(),
+        Data::Float(items) => items.clone(),
+        Data::Complex(items) => items.iter().map(|[re, im]| re.hypot(*im)).collect(),
+    };
+    let finite: Vec<f64> = numbers.iter().copied().filter(|it| it.is_finite()).collect();
+    let what = if matches!(data, Data::Complex(_)) {
+        "magnitudes"
+    } else {
+        "elements"
+    };
+    if finite.is_empty() {
+        return format!("{count} {what}, none of them finite");
+    }
+    let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = finite.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mean = finite.iter().sum::<f64>() / finite.len() as f64;
+    let others = match count - finite.len() {
+        0 => String::new(),
+        others => format!(", {others} not finite"),
+    };
+    format!("{count} {what} from {least:.6} to {most:.6}, mean {mean:.6}{others}")
+}
+
 /// The index of the element at place `at` of an array of this shape, as `[1, 2]`.
 pub fn place(shape: &[i32], at: usize) -> String {
     let mut rest = at;

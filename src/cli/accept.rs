@@ -3,8 +3,10 @@
 use super::context::{CliError, Context};
 use super::output::say;
 use crate::case::check;
+use crate::case::date::Date;
 use crate::case::load::{self, Source};
 use crate::harness::known::{self, Notice};
+use crate::harness::publish::{publish_documents, standing_of};
 use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
 use crate::scorecard::outcomes::Outcomes;
@@ -19,6 +21,10 @@ pub fn accept(context: &Context<'_>) -> Result<Exit, CliError> {
         Err(CliError::NothingPending) if !edited.is_empty() => Vec::new(),
         accepted => accepted?.to_vec(),
     };
+    let version = store.committed()?;
+    let label = standing_of(&store, &version, &Date::today().to_string())?;
+    let shown = (context.backend.device, &label);
+    publish_documents(&store, &version, context.backend.names.capabilities, shown)?;
     for file in edited {
         say(format_args!("accepted: {file}; run again, and commit both\n"));
     }

@@ -2,8 +2,8 @@
 
 use super::context::{CliError, Context};
 use super::{
-    accept, check, collect, coverage, diff, doctor, gate, generate, list, merge, mutate, new, run, show,
-    worker,
+    accept, check, collect, coverage, diff, doctor, gate, generate, list, merge, mutate, new, report, run,
+    show, worker,
 };
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
@@ -50,6 +50,8 @@ enum What {
     Diff(diff::Arguments),
     /// Say which evidence is missing for a label
     Gate(gate::Arguments),
+    /// Write the pages anew, from what the latest run left
+    Report,
     /// Say what this build runs on
     Doctor(doctor::Arguments),
     /// Run cells for another `assay`
@@ -110,6 +112,7 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
         What::Coverage(arguments) => coverage::coverage(context, &arguments),
         What::Diff(arguments) => diff::diff(context, &arguments),
         What::Gate(arguments) => gate::gate(context, &arguments),
+        What::Report => report::report(context),
         What::Doctor(arguments) => doctor::doctor(context, &arguments),
         What::Worker(arguments) => worker::worker(context, &arguments),
     }

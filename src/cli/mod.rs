@@ -16,6 +16,7 @@ pub mod mutate;
 pub mod new;
 mod output;
 pub mod progress;
+pub mod report;
 pub mod run;
 pub mod show;
 mod start;

@@ -27,6 +27,7 @@ pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
         evidence: observed.evidence,
         about: about(cell),
         distances,
+        values: observed.shown,
         millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         output: String::new(),
     }

@@ -1,5 +1,6 @@
 //! Runs a cell in this process: builds its program, captures, validates, seeds one fault.
 
+use std::collections::BTreeMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ use crate::capture::{
     self, CaptureError, Evaluation, EvaluationKind, Op, Primitive, Trace, TraceError, ValueId,
 };
 use crate::case::data::{ArraySpec, Data, GivenAs, Input, Source, View};
+use crate::case::elements;
 use crate::case::names::Names;
 use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
 use crate::reference::{self, Expected, Policy, Seen, Tensor};
@@ -122,6 +124,7 @@ fn observe(cell: &Cell) -> Observed {
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
     evidence.notes = [trace.notes(), comparison.notes().to_vec()].concat();
+    let shown = shown(&trace);
     let values = match cell.expects_values() {
         true => match output_values(&trace) {
             Ok(values) => values,
@@ -144,6 +147,7 @@ fn observe(cell: &Cell) -> Observed {
         evidence,
         values,
         reference,
+        shown,
     }
 }
 
@@ -493,6 +497,25 @@ fn module_row(module: &crate::capture::ModuleRecord) -> ModuleRow {
         calls: module.calls(),
         parameters: module.parameters().iter().map(|(name, _)| name.clone()).collect(),
     }
+}
+
+/// How many elements the reports read of one result: beyond that its shape must do.
+const MOST_READ: usize = 1 << 16;
+
+/// The ops' results by label, in words.
+fn shown(trace: &Trace) -> BTreeMap<String, String> {
+    let ops = trace.ops();
+    let each = ops.iter().filter_map(|op| {
+        let results: Vec<String> = op
+            .results()
+            .iter()
+            .filter_map(|value| trace.value(*value).payload())
+            .filter(|array| array.size() <= MOST_READ)
+            .filter_map(|array| Some(elements::summary(&data_of(array).ok()?)))
+            .collect();
+        (!results.is_empty()).then(|| (op.label(), results.join("; ")))
+    });
+    each.collect()
 }
 
 fn output_values(trace: &Trace) -> Result<Vec<Data>, String> {

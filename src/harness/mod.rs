@@ -20,6 +20,7 @@ pub mod plan;
 pub mod pool;
 mod probe;
 pub mod protocol;
+pub mod publish;
 pub mod requires;
 pub mod seam;
 pub mod stream;

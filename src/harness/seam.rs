@@ -8,6 +8,7 @@ use crate::case::data::Data;
 use crate::reference::Policy;
 use crate::scorecard::outcome::{Evidence, MutantRow, Outcome};
 use crate::vocabulary::DType;
+use std::collections::BTreeMap;
 
 /// Runs cells.
 pub trait Runner: Send + Sync {
@@ -75,6 +76,8 @@ pub struct Observed {
     pub values: Vec<Data>,
     /// What the outputs must equal, computed without MLX.
     pub reference: Reference,
+    /// The ops' results by label, in words, for the reports.
+    pub shown: BTreeMap<String, String>,
 }
 
 /// What the outputs must equal.

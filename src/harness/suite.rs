@@ -3,6 +3,7 @@
 use super::backend::Backend;
 use super::expect::conclude;
 use super::known::{self, Notice};
+use super::publish::{publish, publish_documents, sources, standing_of};
 use super::requires::Here;
 use super::seam::{Observed, Runner};
 use super::stream::Stream;
@@ -14,21 +15,19 @@ use crate::case::load;
 use crate::coverage::count::count;
 use crate::coverage::excluded::{self, ExcludedError};
 use crate::coverage::shown;
+use crate::report;
 use crate::report::junit::{junit, JunitError};
-use crate::report::{self, page::Page};
+use crate::report::site::Report;
+use crate::report::text::update_line;
 use crate::scorecard::cells::{against_recorded, CellBook};
-use crate::scorecard::changes::Version;
-use crate::scorecard::decision::Decision;
-use crate::scorecard::diff::Terms;
 use crate::scorecard::environment::Environment;
 use crate::scorecard::exit::Exit;
-use crate::scorecard::label::{self, Standing};
+use crate::scorecard::gate::missing;
+use crate::scorecard::label::Standing;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::outcome::{Ending, Evidence, Outcome};
 use crate::scorecard::outcomes::{Origin, Outcomes};
-use crate::scorecard::retired::Retired;
-use crate::scorecard::settle::{self, Column, Mode, SettleError, Settled};
-use crate::scorecard::side::side;
+use crate::scorecard::settle::{self, Column, Mode, SettleError, Settled, Update};
 use crate::scorecard::store::{Store, WriteError, INDEX, JUNIT, OUTCOMES};
 use crate::scorecard::surface::Surface;
 use crate::scorecard::totals::Totals;
@@ -291,7 +290,15 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     };
     let mut settled = settle::settle(scope.store, &lock, &committed, run)?;
     drop(lock);
-    let label = label(scope, &settled.version, &retired)?;
+    let today = scope.today.to_string();
+    let label = standing_of(scope.store, &settled.version, &today)?;
+    if matches!(settled.update, Update::Written | Update::Current) && scope.mode == Mode::Write {
+        let device = columns
+            .first()
+            .map_or(scope.origin.device, |column| column.device);
+        let shown = (device, &label);
+        publish_documents(scope.store, &settled.version, scope.capabilities, shown)?;
+    }
     let mut notices = known::expired(scope.suite, scope.today);
     settled.exit = match settled.exit {
         _ if scope.problems > 0 => Exit::Suite,
@@ -309,8 +316,21 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
     };
     notices.extend(known::passing(scope.suite, &outcomes));
     let totals = Totals::of(&outcomes, scope.suite.len());
-    let page = Page::new(scope.capabilities, device, &outcomes, totals, &settled);
-    scope.store.write(INDEX, report::render(&page)?.as_bytes())?;
+    let lacking = missing(&scope.store.gate()?, &settled.version, &today);
+    let report = Report {
+        capabilities: scope.capabilities,
+        device,
+        outcomes: &outcomes,
+        totals,
+        version: &settled.version,
+        changes: &settled.changes,
+        update: &update_line(&settled.update),
+        label: &label,
+        missing: &lacking,
+        today: &today,
+        sources: &sources(scope.suite),
+    };
+    publish(scope.store, &report)?;
     Ok(Ended {
         outcomes,
         totals,
@@ -319,23 +339,4 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
         label,
         page: INDEX,
     })
-}
-
-/// The label, and whether it holds for a version of the scorecard.
-fn label(scope: &Scope<'_>, version: &Version, retired: &Retired) -> Result<Standing, EndError> {
-    let decided = |decision: &Decision| {
-        let side = side(scope.store.root(), &decision.revision);
-        side.map(|side| side.version).map_err(|error| error.to_string())
-    };
-    let terms = Terms {
-        retired,
-        gate: &scope.store.gate()?,
-        today: &scope.today.to_string(),
-    };
-    Ok(label::standing(
-        scope.store.decision()?.as_ref(),
-        decided,
-        version,
-        &terms,
-    ))
 }

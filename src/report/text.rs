@@ -120,7 +120,7 @@ pub fn update_line(update: &Update) -> String {
 }
 
 /// A number with its thousands apart: `3,412`.
-fn grouped(number: usize) -> String {
+pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -214,15 +214,23 @@ fn state_line(evidence: &Evidence) -> String {
         ),
         _ => String::new(),
     };
-    let mutant = evidence.mutant.as_ref().map(|mutant| {
-        let fate = match mutant.fate {
-            Fate::Killed(reason) => format!("killed, {reason}"),
-            Fate::Misnamed(reason) => format!("flagged with a reason that does not fit, {reason}"),
-            Fate::Survived => "survived".to_owned(),
-        };
-        format!("; mutant {} in {}: {fate}", mutant.name, mutant.op)
-    });
+    let mutant = mutant_of(evidence).map(|it| format!("; mutant {it}"));
     format!("{ending}{work}{}\n", mutant.unwrap_or_default())
+}
+
+/// The seeded fault of a cell, and what became of it.
+pub fn mutant(outcome: &Outcome) -> Option<String> {
+    mutant_of(&outcome.evidence)
+}
+
+fn mutant_of(evidence: &Evidence) -> Option<String> {
+    let mutant = evidence.mutant.as_ref()?;
+    let fate = match mutant.fate {
+        Fate::Killed(reason) => format!("killed, {reason}"),
+        Fate::Misnamed(reason) => format!("flagged with a reason that does not fit, {reason}"),
+        Fate::Survived => "survived".to_owned(),
+    };
+    Some(format!("{} in {}: {fate}", mutant.name, mutant.op))
 }
 
 /// How a capture without a state ended.

@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 pub struct FunctionRow {
     /// Its name in cases: `sum`, `layer.linear`.
     pub function: String,
-    /// By device and by what is shown, the element types of which it is: `record 8/8 value 6/7` is eight cells, all of
-    /// whose records pass, and seven that claim values, of which six pass.
-    pub devices: BTreeMap<Device, BTreeMap<String, Vec<String>>>,
+    /// By devices (all those of which the same is shown, with spaces between) and by what is shown, the element types,
+    /// with spaces between: `8/8 6/7` is eight cells, all of whose records pass, and seven that claim values, of which
+    /// six pass. Hundreds of such lines must stay short.
+    pub devices: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// What the cells of one function and element type show.
@@ -37,9 +38,20 @@ impl Shown {
         self.cells.saturating_sub(self.records) + self.claims.saturating_sub(self.values)
     }
 
+    /// As the scorecard spells it.
+    fn spelled(&self) -> String {
+        let Self {
+            cells,
+            records,
+            claims,
+            values,
+        } = self;
+        format!("{records}/{cells} {values}/{claims}")
+    }
+
     /// From the scorecard's spelling; `None` for any other text.
     fn named(text: &str) -> Option<Self> {
-        let (record, value) = text.strip_prefix("record ")?.split_once(" value ")?;
+        let (record, value) = text.split_once(' ')?;
         let pair = |text: &str| {
             let (part, of) = text.split_once('/')?;
             Some((part.parse().ok()?, of.parse().ok()?))
@@ -54,7 +66,7 @@ impl Shown {
     }
 }
 
-/// As the scorecard spells it.
+/// As people read it.
 impl std::fmt::Display for Shown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
@@ -70,10 +82,12 @@ impl std::fmt::Display for Shown {
 impl FunctionRow {
     /// What is shown on a device, by element type.
     pub fn shown(&self, device: Device) -> BTreeMap<&str, Shown> {
-        let by_shown = self.devices.get(&device).into_iter().flatten();
+        let named = |devices: &str| devices.split(' ').any(|name| name == device.name());
+        let by_shown = self.devices.iter().filter(|(devices, _)| named(devices));
         by_shown
+            .flat_map(|(_, by_shown)| by_shown)
             .filter_map(|(text, dtypes)| Some((Shown::named(text)?, dtypes)))
-            .flat_map(|(shown, dtypes)| dtypes.iter().map(move |dtype| (dtype.as_str(), shown)))
+            .flat_map(|(shown, dtypes)| dtypes.split(' ').map(move |dtype| (dtype, shown)))
             .collect()
     }
 }
@@ -101,22 +115,44 @@ pub fn functions(book: &CellBook) -> Vec<FunctionRow> {
     rows.into_iter()
         .map(|(function, devices)| FunctionRow {
             function: function.to_owned(),
-            devices: devices
-                .into_iter()
-                .map(|(device, by_dtype)| (device, by_shown(by_dtype)))
-                .collect(),
+            devices: by_devices(
+                devices
+                    .into_iter()
+                    .map(|(device, by_dtype)| (device, by_shown(by_dtype))),
+            ),
         })
         .collect()
 }
 
 /// The element types of which the same is shown stand together.
-fn by_shown(by_dtype: BTreeMap<&str, Shown>) -> BTreeMap<String, Vec<String>> {
-    let mut grouped: BTreeMap<String, Vec<String>> = BTreeMap::new();
+fn by_shown(by_dtype: BTreeMap<&str, Shown>) -> BTreeMap<String, String> {
+    let mut grouped = BTreeMap::new();
     for (dtype, shown) in by_dtype {
-        let dtypes = grouped.entry(shown.to_string()).or_default();
-        dtypes.push(dtype.to_owned());
+        append(&mut grouped, shown.spelled(), dtype);
     }
     grouped
+}
+
+/// So do the devices of which the same is shown.
+fn by_devices(
+    columns: impl Iterator<Item = (Device, BTreeMap<String, String>)>,
+) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut grouped = BTreeMap::new();
+    for (device, shown) in columns {
+        append(&mut grouped, shown, device.name());
+    }
+    grouped
+        .into_iter()
+        .map(|(shown, devices)| (devices, shown))
+        .collect()
+}
+
+fn append<K: Ord>(grouped: &mut BTreeMap<K, String>, key: K, name: &str) {
+    let names = grouped.entry(key).or_default();
+    if !names.is_empty() {
+        names.push(' ');
+    }
+    names.push_str(name);
 }
 
 #[cfg(test)]
@@ -131,7 +167,7 @@ mod tests {
             claims: 6,
             values: 5,
         };
-        assert_eq!(Shown::named(&shown.to_string()), Some(shown));
+        assert_eq!(Shown::named(&shown.spelled()), Some(shown));
         assert_eq!(Shown::named("8"), None);
     }
 }

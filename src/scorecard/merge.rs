@@ -165,6 +165,7 @@ mod tests {
             evidence: Evidence::default(),
             about: Default::default(),
             distances: vec![],
+            values: Default::default(),
             millis,
             output: String::new(),
         }

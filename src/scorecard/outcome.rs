@@ -5,6 +5,7 @@ use crate::capability::RefusalCode;
 use crate::vocabulary::{Decision, Reason, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Everything the suite keeps of one cell's run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,10 @@ pub struct Outcome {
     /// How near its values came to what they must be. Never part of the scorecard, since it depends on the processor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<Distance>,
+    /// The ops' results by label where they were read: few elements whole, many as statistics. Never part of the
+    /// scorecard, since they depend on the processor.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
     /// How long the cell took, in milliseconds. Never part of the scorecard.
     pub millis: u64,
     /// The end of what the cell printed, where it is red; differs from run to run.
@@ -456,12 +461,13 @@ impl Outcome {
         plain.replace('/', "::")
     }
 
-    /// Whether another run of the cell yielded the same; times, distances and printed text may differ.
+    /// Whether another run of the cell yielded the same; times, distances, values and printed text may differ.
     pub fn same_as(&self, other: &Outcome) -> bool {
         let plain = |outcome: &Outcome| Outcome {
             millis: 0,
             output: String::new(),
             distances: Vec::new(),
+            values: BTreeMap::new(),
             ..outcome.clone()
         };
         plain(self) == plain(other)

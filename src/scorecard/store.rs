@@ -6,6 +6,7 @@ use super::gate::{self, Gate};
 use super::lines::ReadError;
 use super::retired::{self, Retired};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -255,6 +256,29 @@ impl Store {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// Removes the pages of these folders below `folder` that are not among `kept`, which are paths below it.
+    pub fn remove_others(
+        &self,
+        folder: &str,
+        inner: &[&str],
+        kept: &BTreeSet<&str>,
+    ) -> Result<(), WriteError> {
+        for inner in inner {
+            let Ok(entries) = std::fs::read_dir(self.path(&format!("{folder}/{inner}"))) else {
+                // It was never there.
+                continue;
+            };
+            for entry in entries.flatten() {
+                let path = format!("{inner}/{}", entry.file_name().to_string_lossy());
+                // What is no page yet is another run's, on its way.
+                if path.ends_with(".html") && !kept.contains(path.as_str()) {
+                    self.remove(&format!("{folder}/{path}"))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Removes the pending version, if there is one.

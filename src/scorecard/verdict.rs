@@ -214,6 +214,7 @@ mod tests {
             },
             about: Default::default(),
             distances: vec![],
+            values: Default::default(),
             millis: 0,
             output: String::new(),
         }

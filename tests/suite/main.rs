@@ -3,7 +3,6 @@
 //! One binary, since linking is most of what a test binary costs.
 
 mod block;
-mod capabilities;
 mod cases;
 mod commands;
 mod diff;

@@ -2,12 +2,14 @@
 
 use crate::names::{cells, NAMES};
 use crate::stand_in::StandIn;
+use mlx_assay::case::cell::Cell;
+use mlx_assay::harness::seam::Observed;
 use mlx_assay::harness::suite::{end, Recorder, Scope};
 use mlx_assay::report::text;
 use mlx_assay::scorecard::outcome::{Ending, EvaluationKind, EvaluationPlace, EvaluationRow};
 use mlx_assay::scorecard::outcomes::Origin;
 use mlx_assay::scorecard::settle::Mode;
-use mlx_assay::scorecard::store::{Store, INDEX};
+use mlx_assay::scorecard::store::Store;
 use mlx_assay::vocabulary::{Decision, Device, Reason};
 use std::sync::Arc;
 
@@ -22,20 +24,17 @@ const SHOWN: &[&str] = &[
 
 const SEQUENTIAL: &str = include_str!("../../cases/tutorial/sequential.yaml");
 
-#[test]
-fn the_page() {
+/// The pages of a run of these cells.
+fn report(text: &str, change: fn(&mut Observed)) -> impl Fn(&str) -> String {
     let root = tempfile::tempdir().expect("a folder for the test");
     let store = Store::new(root.path());
-    let cells = cells(SEQUENTIAL);
+    let cells = cells(text);
     let committed = store.committed().expect("readable");
-    let runner = StandIn(|_, observed| {
-        observed.evidence.ops[2].module = Some("<script>alert('x')</script>".into());
-        observed.evidence.ops[3].decision = Some(Decision::Unproven);
-        observed.evidence.ops[3].reason = Some(Reason::PerturbationInsensitive);
-        observed.evidence.warnings = vec!["unwrapped & unseen".into()];
-    });
+    let runner = StandIn(move |_: &Cell, observed: &mut Observed| change(observed));
     let recorder = Recorder::new(Arc::new(runner), committed.cells.clone(), Device::LinuxCpu);
-    recorder.run(&cells[0]);
+    for cell in &cells {
+        recorder.run(cell);
+    }
     let shown = NAMES
         .capabilities
         .iter()
@@ -53,18 +52,79 @@ fn the_page() {
         surface: Box::new(|_| Ok(vec![])),
     };
     end(&scope, recorder.outcomes()).expect("the run ends");
-    let page = std::fs::read_to_string(store.path(INDEX)).expect("written");
-    assert!(
-        !page.contains("<script>"),
-        "what a case says is text, never markup"
-    );
-    for from_elsewhere in ["http://", "https://", "src=", "@import", "url("] {
+    move |path| {
+        let page = std::fs::read_to_string(root.path().join("reports").join(path)).expect("written");
         assert!(
-            !page.contains(from_elsewhere),
-            "the page asks for {from_elsewhere}"
+            !page.contains("<script>"),
+            "what a case says is text, never markup: {path}"
         );
+        for from_elsewhere in ["http://", "https://", "@import", "url(", "src=\"/", "href=\"/"] {
+            assert!(!page.contains(from_elsewhere), "{path} asks for {from_elsewhere}");
+        }
+        page
     }
-    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn the_pages() {
+    let page = report(SEQUENTIAL, |observed| {
+        observed.evidence.ops[2].module = Some("<script>alert('x')</script>".into());
+        observed.evidence.ops[3].decision = Some(Decision::Unproven);
+        observed.evidence.ops[3].reason = Some(Reason::PerturbationInsensitive);
+        observed.evidence.warnings = vec!["unwrapped & unseen".into()];
+    });
+    insta::assert_snapshot!("index", page("index.html"));
+    insta::assert_snapshot!("case", page("cases/test.html"));
+    insta::assert_snapshot!("capability", page("capabilities/forward.modules.html"));
+}
+
+#[test]
+fn a_function_is_shown_by_element_type() {
+    let case = "op: sum\nmatrix: {dtype: [float32, int32], shape: [[3], [2, 2]]}\n\
+                expect: {state: passed, outputs: [{values: [0.0, 0.0, 0.0]}]}\n\
+                expected_fail:\n  - {where: {dtype: float32}, check: value, because: it is <b>wrong</b>, issue: b, \
+                opened: 2026-01-01, expires: 2026-06-01}\n";
+    let page = report(case, |observed| {
+        observed.values = vec![mlx_assay::case::data::Data::Float(vec![0.5, 0.0, 0.0])];
+    });
+    insta::assert_snapshot!("function", page("functions/sum.html"));
+    insta::assert_snapshot!("index with functions", page("index.html"));
+}
+
+#[test]
+fn a_badge_says_it_in_words_too() {
+    let (version, label) = (crate::sides::prepared().version(), Default::default());
+    let templates = mlx_assay::report::site::Templates::new().expect("read");
+    let badges = mlx_assay::report::badge::badges(&version, Device::LinuxCpu, &label);
+    let pictures = badges.iter().map(|badge| {
+        let (_, text) = templates.page("badge.svg", badge.path, badge).expect("drawn");
+        text
+    });
+    insta::assert_snapshot!(pictures.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn the_committed_badges_say_what_the_scorecard_says() {
+    let root = Store::new(env!("CARGO_MANIFEST_DIR"));
+    let version = root.committed().expect("readable");
+    let label = mlx_assay::harness::publish::standing_of(&root, &version, "2026-11-29").expect("decided");
+    let badges = mlx_assay::report::site::badge_files(&version, Device::LinuxCpu, &label);
+    for (path, wanted) in badges.expect("drawn") {
+        let found = std::fs::read_to_string(root.path(&path)).unwrap_or_default();
+        assert!(found == wanted, "{path} is old: run `assay run`");
+    }
+}
+
+#[test]
+fn the_document_says_what_the_scorecard_says() {
+    let root = Store::new(env!("CARGO_MANIFEST_DIR"));
+    let card = root.committed().expect("readable").card;
+    let wanted = mlx_assay::report::document::document(&card, mlx_assay::capability::CAPABILITIES);
+    let found = std::fs::read_to_string(root.path("docs/capabilities.md")).expect("committed");
+    assert!(
+        wanted.expect("written") == found,
+        "docs/capabilities.md is old: run `assay run`"
+    );
 }
 
 #[test]

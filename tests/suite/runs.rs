@@ -96,6 +96,106 @@ fn a_verdict_that_got_worse_waits_with_a_diff_until_it_is_accepted() {
     assert!(!root.join(PENDING).exists());
 }
 
+fn git(root: &Path, arguments: &[&str]) -> String {
+    let output = std::process::Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "-c",
+            "commit.gpgsign=false",
+        ])
+        .args(arguments)
+        .output()
+        .expect("git starts");
+    assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+    String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
+}
+
+const RULES: &str = "supported: [forward.modules]\ndevices: [linux-cpu]\n\
+                     coverage: {mlx_c_percent: 0, mlx_rs_percent: 0}\nkill_rate_percent: 100\n\
+                     expired_failures: refused\n";
+
+#[test]
+fn a_label_is_decided_on_holds_and_breaks() {
+    let root = root();
+    let root = root.path();
+    fs::create_dir_all(root.join("scorecards")).expect("made");
+    fs::write(root.join("scorecards/gate.yaml"), RULES).expect("written");
+    assert_eq!(assay(root, &["run"], None).status.code(), Some(0));
+    git(root, &["init", "--quiet"]);
+    let uncommitted = assay(root, &["gate", "--to", "stable"], None);
+    assert_ne!(uncommitted.status.code(), Some(0), "{}", said(&uncommitted));
+    git(root, &["add", "--all"]);
+    git(root, &["commit", "--quiet", "--message", "evidence"]);
+    let open = assay(root, &["gate", "--to", "stable"], None);
+    assert_eq!(open.status.code(), Some(0), "{}", said(&open));
+    let decision = said(&open);
+    let decision = &decision[decision.find("label:").expect("a decision to paste")..];
+    let file = root.join("scorecards/mlx.decision.yaml");
+    fs::write(&file, decision).expect("written");
+    let blank = assay(root, &["run"], None);
+    assert_eq!(blank.status.code(), Some(3), "{}", said(&blank));
+    assert!(said(&blank).contains("at `who`: is blank"), "{}", said(&blank));
+    let signed = decision
+        .replace("who: \"\"", "who: me")
+        .replace("why: \"\"", "why: all is proven");
+    fs::write(&file, signed).expect("written");
+    let held = assay(root, &["run"], None);
+    assert_eq!(held.status.code(), Some(0), "{}", said(&held));
+    assert!(said(&held).contains("label: stable, held"), "{}", said(&held));
+    change(
+        root,
+        "cases/tutorial/sequential.yaml",
+        "  ops: [input, linear, gelu, linear]\n",
+        "",
+    );
+    let broken = assay(root, &["run"], None);
+    assert_eq!(broken.status.code(), Some(1), "{}", said(&broken));
+    for part in [
+        "label: stable, broken",
+        "broken  tutorial::sequential [linux-cpu]: no longer expects ops",
+        "worse   tutorial::sequential: no longer expects ops",
+    ] {
+        assert!(said(&broken).contains(part), "{part}: {}", said(&broken));
+    }
+    // Accepted is not decided: the label stays broken until somebody decides anew.
+    assert_eq!(assay(root, &["accept"], None).status.code(), Some(0));
+    let accepted = assay(root, &["run"], None);
+    assert_eq!(accepted.status.code(), Some(1), "{}", said(&accepted));
+    let compared = assay(root, &["diff", "HEAD"], None);
+    assert_eq!(compared.status.code(), Some(1), "{}", said(&compared));
+    assert!(
+        said(&compared).contains("weakened tutorial::sequential"),
+        "{}",
+        said(&compared)
+    );
+    let markdown = assay(root, &["diff", "HEAD", "--format", "markdown"], None);
+    assert!(
+        said(&markdown).starts_with("### Scorecard: HEAD"),
+        "{}",
+        said(&markdown)
+    );
+    let nowhere = assay(root, &["diff", "no-such-revision"], None);
+    assert_eq!(nowhere.status.code(), Some(2), "{}", said(&nowhere));
+    // Without its cases the scorecard cannot prove what the gate asks for.
+    fs::write(
+        root.join("scorecards/gate.yaml"),
+        RULES.replace("[linux-cpu]", "[macos-metal]"),
+    )
+    .expect("written");
+    let missing = assay(root, &["gate"], None);
+    assert_eq!(missing.status.code(), Some(4), "{}", said(&missing));
+    assert!(
+        said(&missing).contains("nothing has run there"),
+        "{}",
+        said(&missing)
+    );
+}
+
 #[test]
 fn where_ci_is_set_nothing_is_written() {
     let root = root();

@@ -39,8 +39,8 @@ fn a_killed_run_leaves_the_old_scorecard_or_the_new_one_and_no_worker() {
     let old = bytes(path);
     // One more case, so that the next run has something to write.
     copy(
-        &crate::roots::repository().join("cases/layers/gru.yaml"),
-        &path.join("cases/layers/gru.yaml"),
+        &crate::roots::repository().join("cases/layers/linear.yaml"),
+        &path.join("cases/layers/linear.yaml"),
     );
     let start = Instant::now();
     assay(path, &["run"]);

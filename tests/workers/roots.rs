@@ -32,26 +32,28 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A root of cases that prove every claim, so that its runs are clean and write the scorecard themselves.
+/// A root of the cases that prove every claim, and some more, so that its runs are clean and write the scorecard
+/// themselves.
 pub fn whole_root() -> tempfile::TempDir {
-    root_with(&[
-        "capabilities",
-        "capture",
-        "compile",
-        "containers",
-        "evaluation",
-        "interventions",
-        "layers/dropout_then.yaml",
-        "layers/dropout_training.yaml",
-        "layers/linear.yaml",
-        "mlx_rs",
-        "models",
-        "ops/random",
-        "refusals",
-        "torchlens",
-        "transforms",
-        "tutorial",
-    ])
+    let root = root_with(&["capture", "evaluation", "torchlens", "models"]);
+    copy_proving(&repository().join("cases"), &root.path().join("cases"));
+    root
+}
+
+/// Copies the cases that are evidence for a claim.
+fn copy_proving(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("a folder of cases") {
+        let entry = entry.expect("listed");
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_proving(&path, &target);
+        } else if std::fs::read_to_string(&path)
+            .expect("UTF-8")
+            .contains("covers: [")
+        {
+            copy(&path, &target);
+        }
+    }
 }
 
 /// `assay` in a root.
