@@ -154,6 +154,10 @@ fn on_device(gate: &Gate, version: &Version, device: Device) -> Vec<Missing> {
         let Some(evidence) = row.devices.get(&device) else {
             continue;
         };
+        // What this device cannot decide is decided on those where its cells run.
+        if is_elsewhere(version, row, evidence, device) {
+            continue;
+        }
         let must = gate.supported.contains(&row.id);
         let fits = match evidence.verdict {
             Standing::Supported => true,
@@ -176,6 +180,18 @@ fn on_device(gate: &Gate, version: &Version, device: Device) -> Vec<Missing> {
             .filter_map(|(of, percent)| coverage(&version.card.surface, of, percent, device)),
     );
     found
+}
+
+/// Whether a device lacks what every cell of a claim requires.
+fn is_elsewhere(version: &Version, row: &CapabilityRow, evidence: &Evidence, device: Device) -> bool {
+    let mut covering = version
+        .cells
+        .column(device)
+        .filter(|(cell, _)| cell.covers.contains(&row.id))
+        .peekable();
+    evidence.cells == 0
+        && covering.peek().is_some()
+        && covering.all(|(_, record)| record.record == Verdict::Skipped)
 }
 
 fn unproven(version: &Version, row: &CapabilityRow, evidence: &Evidence, device: Device) -> Missing {

@@ -46,7 +46,9 @@ impl Candidate {
         match (effective(role, dtype), dtype) {
             (Role::Index, _) => &[Reversal, Rotation, Next, Last],
             (Role::Count, _) => &[Reversal, Rotation, Last],
-            (Role::Key | Role::Packed, _) => &[Noise, Shift],
+            // A coin that is tossed once shows the same side for half of all keys.
+            (Role::Key, _) => &[Noise, Shift, Nan, Fall, Zero, One, Infinity],
+            (Role::Packed, _) => &[Noise, Shift],
             (_, Dtype::Bool) => &[Shift, Noise, Reversal, Zero, One],
             (Role::Divisor, _) => &[Noise, Shift],
             (_, Dtype::Float16 | Dtype::Bfloat16 | Dtype::Float32 | Dtype::Float64 | Dtype::Complex64) => {
@@ -170,11 +172,12 @@ fn repeat_last(memory: &mut [u8], width: usize) {
 }
 
 fn flip_bits(memory: &mut [u8], candidate: Candidate, salt: usize) {
-    let mut draws = Draws::new(salt);
+    // Other bits for each candidate.
+    let mut draws = Draws::new(salt + 1024 * candidate as usize);
     for byte in memory.iter_mut() {
         *byte ^= match candidate {
-            Candidate::Noise => draws.next() as u8 | 1,
-            _ => 0xff,
+            Candidate::Shift => 0xff,
+            _ => draws.next() as u8 | 1,
         };
     }
 }
