@@ -64,13 +64,38 @@ fn transformer() -> Result<(), Box<dyn Error>> {
         },
         || {
             let (model, input) = traced.parts();
-            let trace = trace(model, input).expect("the Transformer runs");
+            let trace = bare().trace(model, input).expect("the Transformer runs");
             evaluate_outputs(&trace);
             trace
         },
     );
     report("transformer: plain inlined -> traced", &pairs, Some(1.05));
+    let mut named = TransformerCase::new()?;
+    let pairs = paired(
+        200,
+        || {
+            disable_compile();
+            forward(&mut plain);
+            enable_compile();
+        },
+        || {
+            let (model, input) = named.parts();
+            let trace = trace(model, input).expect("the Transformer runs");
+            evaluate_outputs(&trace);
+            trace
+        },
+    );
+    report(
+        "transformer: plain inlined -> traced, with call stacks",
+        &pairs,
+        None,
+    );
     Ok(())
+}
+
+/// A session that takes down no call stacks: what the bounds are for.
+fn bare() -> Session {
+    Session::new().call_stacks(false)
 }
 
 fn forward(case: &mut TransformerCase) {
@@ -113,12 +138,26 @@ fn mlp() -> Result<(), Box<dyn Error>> {
             enable_compile();
         },
         || {
-            let trace = trace(&mut traced, &x).expect("mlp100 runs");
+            let trace = bare().trace(&mut traced, &x).expect("mlp100 runs");
             evaluate_outputs(&trace);
             trace
         },
     );
     report("mlp100: plain inlined -> traced", &pairs, Some(1.10));
+    let pairs = paired(
+        200,
+        || {
+            disable_compile();
+            run(&mut inlined);
+            enable_compile();
+        },
+        || {
+            let trace = trace(&mut traced, &x).expect("mlp100 runs");
+            evaluate_outputs(&trace);
+            trace
+        },
+    );
+    report("mlp100: plain inlined -> traced, with call stacks", &pairs, None);
     Ok(())
 }
 
@@ -131,7 +170,7 @@ fn elementwise() -> Result<(), Box<dyn Error>> {
             .expect("additions run")
     };
     let traced = |policy| {
-        let session = Session::new().payloads(policy);
+        let session = bare().payloads(policy);
         let (trace, y) = session.run(&x, || elementwise_1024(&x)).expect("additions run");
         y.eval().expect("additions run");
         (trace, y)
@@ -177,7 +216,7 @@ fn per_call() -> Result<(), Box<dyn Error>> {
             std::hint::black_box(build());
         },
         || {
-            let traced = Session::new().run(&x, || Ok::<Array, mlx_rs::error::Exception>(build()));
+            let traced = bare().run(&x, || Ok::<Array, mlx_rs::error::Exception>(build()));
             std::hint::black_box(traced.expect("additions build"));
         },
     );

@@ -9,7 +9,7 @@ mod paired;
 use std::error::Error;
 
 use mlx_assay::validate::{validate, Floor};
-use mlx_assay::{trace, Session, Trace};
+use mlx_assay::{Session, Trace};
 use mlx_rs::module::Module;
 use mlx_rs::transforms::compile::{disable_compile, enable_compile};
 use mlx_rs::{ops, Array};
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("median of each in its pairs; ratio second / first, with quartiles\n");
     let mut case = TransformerCase::new()?;
     let (model, input) = case.parts();
-    let record = trace(model, input)?;
+    let record = Session::new().call_stacks(false).trace(model, input)?;
     against_floor("transformer", &record)?;
     let mut plain = TransformerCase::new()?;
     against_plain("transformer", &record, None, || {
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
 
     let (mut model, x) = mlp100()?;
-    let record = trace(&mut model, &x)?;
+    let record = Session::new().call_stacks(false).trace(&mut model, &x)?;
     against_floor("mlp100", &record)?;
     against_plain("mlp100", &record, Some(8.0), || {
         model.forward(&x).and_then(|y| y.eval()).expect("mlp100 runs");
@@ -85,7 +85,7 @@ fn growth() -> Result<(), Box<dyn Error>> {
     let x = ops::ones::<f32>(&[4, 4])?;
     x.eval()?;
     let record = |calls: usize| {
-        let run = Session::new().run(&x, || {
+        let run = Session::new().call_stacks(false).run(&x, || {
             let mut y = x.clone();
             for _ in 0..calls {
                 // Stays finite over any number of steps.

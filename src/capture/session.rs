@@ -185,6 +185,25 @@ impl Session {
         self
     }
 
+    /// Records the forward of a module, with its parameters and class: [`trace`] with this session's policies.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn trace<M, I>(self, model: &mut M, inputs: I) -> Result<Trace, TraceError<M::Error>>
+    where
+        M: Module<I>,
+        I: CaptureInputs,
+        M::Output: CaptureOutputs,
+    {
+        let session = self.module(model);
+        // The inputs go into the forward by value, so their arrays are shared first: the session needs to name them.
+        let mut shared = Vec::new();
+        inputs.visit_inputs("", &mut |path, array| shared.push((path, array.clone())));
+        let (trace, _output) = session.run(&Named(shared), || model.forward(inputs))?;
+        Ok(trace)
+    }
+
     /// Runs `forward` and records it. `inputs` names the arrays that count as inputs.
     ///
     /// An error or panic of the forward reaches the caller unchanged, and leaves nothing behind.
@@ -354,12 +373,7 @@ where
     I: CaptureInputs,
     M::Output: CaptureOutputs,
 {
-    let session = Session::new().module(model);
-    // The inputs go into the forward by value, so their arrays are shared first: the session needs to name them.
-    let mut shared = Vec::new();
-    inputs.visit_inputs("", &mut |path, array| shared.push((path, array.clone())));
-    let (trace, _output) = session.run(&Named(shared), || model.forward(inputs))?;
-    Ok(trace)
+    Session::new().trace(model, inputs)
 }
 
 /// Arrays whose paths are known.

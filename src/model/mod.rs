@@ -14,6 +14,7 @@ mod gradients;
 mod host;
 mod index;
 pub mod layers;
+mod llama;
 mod module;
 mod programs;
 mod routines;

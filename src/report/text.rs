@@ -250,7 +250,11 @@ pub fn ending(ending: &Ending) -> String {
 }
 
 fn ops(ops: &[OpRow]) -> Table {
-    let mut table = Table::new(&["op", "name", "parents", "shape", "dtype", "module", "decision"]);
+    let lines = ops.iter().any(|op| op.source.is_some());
+    let columns = [
+        "op", "name", "parents", "shape", "dtype", "module", "decision", "line",
+    ];
+    let mut table = Table::new(&columns[..columns.len() - usize::from(!lines)]);
     for op in ops {
         let each = |spell: &dyn Fn(&crate::scorecard::outcome::ArrayRow) -> String| {
             op.results.iter().map(spell).collect::<Vec<_>>().join(" ")
@@ -265,7 +269,8 @@ fn ops(ops: &[OpRow]) -> Table {
             (None, Some(scope)) => scope.clone(),
             (None, None) => "-".to_owned(),
         };
-        table.row([
+        let line = lines.then(|| op.source.clone().unwrap_or_else(|| "-".to_owned()));
+        let cells = [
             op.label.clone(),
             op.name.clone(),
             if parents.is_empty() {
@@ -277,7 +282,8 @@ fn ops(ops: &[OpRow]) -> Table {
             each(&|it| it.dtype.clone()),
             module,
             decision(op),
-        ]);
+        ];
+        table.row(cells.into_iter().chain(line));
     }
     table
 }

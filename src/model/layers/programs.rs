@@ -1,6 +1,7 @@
 //! Named Rust models: see `model::programs`.
 
 use super::super::faults::Fault;
+use super::super::llama::LlamaBlock;
 use super::super::programs::{
     AsyncMidway, BranchOnItem, EvaluateMidway, InnerLiteral, LoadNumpy, NormEvaluated, OuterConstant,
     PrintMidway, ReadItem, ReadMidway, ReadSlice, RecoverFromError, RecoverFromPanic, SaveNumpy,
@@ -19,6 +20,9 @@ layers! {
     evaluate_midway(x; ; ) => program(EvaluateMidway::new());
     fault(x; kind: Text; ) => program(Fault::new(&kind)?);
     inner_literal(x; ; ) => program(InnerLiteral::new());
+    llama_block(x; dims: Int, heads: Int, hidden: Int; dtype: DType) => program(
+        LlamaBlock::new(dims, heads, hidden, dtype.unwrap_or(mlx_rs::Dtype::Float32))?
+    );
     load_numpy(x; ; ) => program(LoadNumpy::new());
     norm_evaluated(x; ; ) => program(NormEvaluated::new());
     outer_constant(x; ; ) => program(OuterConstant::new());
