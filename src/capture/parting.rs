@@ -1,12 +1,9 @@
 //! Two traces side by side, and the first value of one that is no number: what people do by hand when a port drifts.
 
-use mlx_rs::{Array, Dtype};
-
 use super::op::Op;
 use super::trace::Trace;
 use super::value::ValueId;
 use crate::graph::{self, GraphError};
-use half::{bf16, f16};
 
 /// One op of two traces, and how far its results lie apart.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,7 +138,7 @@ impl Trace {
 
     /// The elements of a value as numbers; those of a complex one both parts after another.
     fn numbers(&self, value: ValueId) -> Result<Option<Vec<f64>>, GraphError> {
-        self.value(value).payload().map(numbers).transpose()
+        self.value(value).payload().map(graph::numbers).transpose()
     }
 }
 
@@ -171,30 +168,12 @@ fn distance(ours: &[f64], theirs: &[f64]) -> Option<Difference> {
     })
 }
 
-fn numbers(array: &Array) -> Result<Vec<f64>, GraphError> {
-    let bytes = graph::read(array)?;
-    Ok(match array.dtype() {
-        Dtype::Bool | Dtype::Uint8 => graph::elements(&bytes, |[byte]: [u8; 1]| f64::from(byte)),
-        Dtype::Int8 => graph::elements(&bytes, |it| f64::from(i8::from_ne_bytes(it))),
-        Dtype::Uint16 => graph::elements(&bytes, |it| f64::from(u16::from_ne_bytes(it))),
-        Dtype::Int16 => graph::elements(&bytes, |it| f64::from(i16::from_ne_bytes(it))),
-        Dtype::Uint32 => graph::elements(&bytes, |it| f64::from(u32::from_ne_bytes(it))),
-        Dtype::Int32 => graph::elements(&bytes, |it| f64::from(i32::from_ne_bytes(it))),
-        Dtype::Uint64 => graph::elements(&bytes, |it| u64::from_ne_bytes(it) as f64),
-        Dtype::Int64 => graph::elements(&bytes, |it| i64::from_ne_bytes(it) as f64),
-        Dtype::Float16 => graph::elements(&bytes, |it| f16::from_ne_bytes(it).to_f64()),
-        Dtype::Bfloat16 => graph::elements(&bytes, |it| bf16::from_ne_bytes(it).to_f64()),
-        Dtype::Float32 | Dtype::Complex64 => graph::elements(&bytes, |it| f64::from(f32::from_ne_bytes(it))),
-        Dtype::Float64 => graph::elements(&bytes, f64::from_ne_bytes),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Session;
     use mlx_rs::error::Exception;
-    use mlx_rs::ops;
+    use mlx_rs::{ops, Array, Dtype};
 
     fn captured(x: &Array, forward: impl Fn(&Array) -> Result<Array, Exception>) -> Trace {
         Session::new().call_stacks(false).run(x, || forward(x)).unwrap().0

@@ -1,5 +1,6 @@
 //! The data of evaluated arrays, and arrays with other data in the same layout.
 
+use half::{bf16, f16};
 use mlx_rs::{Array, Dtype};
 use mlx_sys::raw;
 
@@ -104,4 +105,28 @@ pub fn elements<const N: usize, T>(bytes: &[u8], convert: impl Fn([u8; N]) -> T)
             convert(element)
         })
         .collect()
+}
+
+/// The elements of an evaluated array as numbers, in row-major order; those of a complex one both parts after another, and
+/// the largest integers rounded.
+///
+/// # Errors
+///
+/// An array that is not evaluated.
+pub fn numbers(array: &Array) -> Result<Vec<f64>, GraphError> {
+    let bytes = read(array)?;
+    Ok(match array.dtype() {
+        Dtype::Bool | Dtype::Uint8 => elements(&bytes, |[byte]: [u8; 1]| f64::from(byte)),
+        Dtype::Int8 => elements(&bytes, |it| f64::from(i8::from_ne_bytes(it))),
+        Dtype::Uint16 => elements(&bytes, |it| f64::from(u16::from_ne_bytes(it))),
+        Dtype::Int16 => elements(&bytes, |it| f64::from(i16::from_ne_bytes(it))),
+        Dtype::Uint32 => elements(&bytes, |it| f64::from(u32::from_ne_bytes(it))),
+        Dtype::Int32 => elements(&bytes, |it| f64::from(i32::from_ne_bytes(it))),
+        Dtype::Uint64 => elements(&bytes, |it| u64::from_ne_bytes(it) as f64),
+        Dtype::Int64 => elements(&bytes, |it| i64::from_ne_bytes(it) as f64),
+        Dtype::Float16 => elements(&bytes, |it| f16::from_ne_bytes(it).to_f64()),
+        Dtype::Bfloat16 => elements(&bytes, |it| bf16::from_ne_bytes(it).to_f64()),
+        Dtype::Float32 | Dtype::Complex64 => elements(&bytes, |it| f64::from(f32::from_ne_bytes(it))),
+        Dtype::Float64 => elements(&bytes, f64::from_ne_bytes),
+    })
 }

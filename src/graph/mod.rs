@@ -20,5 +20,5 @@ pub use array::{
 pub use compare::{compare, differ, Difference};
 pub use error::GraphError;
 pub use identity::ArrayId;
-pub use memory::{changed, elements, from_bytes, read, respan, span};
+pub use memory::{changed, elements, from_bytes, numbers, read, respan, span};
 pub use subgraph::{Ancestors, Book, Known, Page, Step, Subgraph};

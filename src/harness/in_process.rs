@@ -225,7 +225,7 @@ fn reference_of(cell: &Cell, trace: &Trace, values: &[Data]) -> Reference {
 }
 
 /// What the tables give names to.
-fn names() -> Names {
+pub(super) fn names() -> Names {
     Names {
         layers: layers::signatures(),
         functions: functions::signatures(),

@@ -120,17 +120,7 @@ fn spell(trace: &Trace) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::CAPABILITIES;
-    use crate::model::{functions, layers};
-
-    fn names() -> Names {
-        Names {
-            layers: layers::signatures(),
-            functions: functions::signatures(),
-            capabilities: CAPABILITIES,
-            ..Names::default()
-        }
-    }
+    use crate::harness::in_process::names;
 
     #[test]
     fn the_tutorial_is_the_same_twice_and_anything_else_is_told() {

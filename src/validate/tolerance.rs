@@ -3,7 +3,6 @@
 //! The CPU computes the same bits from the same operands in the same layout, so a replay must give the same bits.
 //! A GPU may not; there a replay must lie within the dtype's tolerance.
 
-use half::{bf16, f16};
 use mlx_rs::{Array, Dtype};
 use mlx_sys::raw;
 
@@ -86,16 +85,9 @@ fn within(expected: &Array, found: &Array, difference: Difference) -> Result<(Di
 
 /// The elements as floats, a complex number as two; `None` for an exact type.
 fn floats(array: &Array) -> Result<Option<Vec<f64>>, GraphError> {
-    let bytes = graph::read(array)?;
-    Ok(match array.dtype() {
-        Dtype::Float16 => Some(graph::elements(&bytes, |b| f16::from_ne_bytes(b).to_f64())),
-        Dtype::Bfloat16 => Some(graph::elements(&bytes, |b| bf16::from_ne_bytes(b).to_f64())),
-        Dtype::Float32 | Dtype::Complex64 => {
-            Some(graph::elements(&bytes, |b| f64::from(f32::from_ne_bytes(b))))
-        }
-        Dtype::Float64 => Some(graph::elements(&bytes, f64::from_ne_bytes)),
-        _ => None,
-    })
+    let dtype = array.dtype();
+    let inexact = dtype.is_float() || dtype.is_complex();
+    inexact.then(|| graph::numbers(array)).transpose()
 }
 
 #[cfg(test)]

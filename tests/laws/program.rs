@@ -279,7 +279,7 @@ fn operand(
 }
 
 /// The values that an argument names.
-fn named(argument: &Value) -> Vec<&str> {
+pub fn named(argument: &Value) -> Vec<&str> {
     match argument {
         Value::Text(name) => vec![name],
         Value::List(items) => items.iter().flat_map(named).collect(),

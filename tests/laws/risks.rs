@@ -8,6 +8,8 @@ use mlx_assay::case::value::Value;
 use mlx_assay::model::functions::family;
 use mlx_rs::Array;
 
+use crate::program::named;
+
 /// Functions that no program calls, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("segmented_mm", "its replays end the process"),
@@ -66,7 +68,7 @@ pub fn none(
     }
     let arrays: Vec<(&str, &Array)> = arguments
         .iter()
-        .flat_map(|(parameter, argument)| read(argument).into_iter().map(move |name| (*parameter, name)))
+        .flat_map(|(parameter, argument)| named(argument).into_iter().map(move |name| (*parameter, name)))
         .filter_map(|(parameter, name)| Some((parameter, values.get(name)?)))
         .collect();
     let all = |holds: &dyn Fn(&Array) -> bool| arrays.iter().all(|(_, array)| holds(array));
@@ -147,12 +149,4 @@ pub fn none(
                 | "nn.gelu"
                 | "nn.silu"
         )
-}
-
-fn read(argument: &Value) -> Vec<&str> {
-    match argument {
-        Value::Text(name) => vec![name],
-        Value::List(items) => items.iter().flat_map(read).collect(),
-        _ => Vec::new(),
-    }
 }
