@@ -22,9 +22,7 @@ functions! {
         &x, &weight, padding.map(|it| it + 1), stride, dilation, groups,
     );
     // Another default.
-    var(x: Array; axes: Ints, axis: Int, keep_dims: Bool, ddof: Int) => super::table::over!(
-        axes, axis, ops::var_axes, ops::var_axis, ops::var, (&x), (keep_dims, ddof.or(Some(2)))
-    );
+    nn.leaky_relu(x: Array; neg_slope: Float) => mlx_rs::nn::leaky_relu(&x, neg_slope.or(Some(0.02)));
     concatenate(arrays: Arrays; axis: Int) => ops::concatenate(&arrays, axis.unwrap_or(-1));
     // Another axis.
     softmax(x: Array; axes: Ints, axis: Int, precise: Bool) => {
