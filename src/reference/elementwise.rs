@@ -156,8 +156,18 @@ pub(super) fn logical(call: &Call<'_>, truth: fn(bool, bool) -> bool) -> Result1
     Ok(vec![Tensor::bools(zip(&a, &b, truth)?)])
 }
 
+/// A divisor may be 0 where it is a truth value; an integer one ends the process, so that no case asks.
+fn no_truth_values(call: &Call<'_>) -> Result<(), NoReference> {
+    let (a, b) = (call.array("a")?.dtype, call.array("b")?.dtype);
+    match promoted(a, b) {
+        DType::Bool => Err(NoReference::DType(DType::Bool)),
+        _ => Ok(()),
+    }
+}
+
 /// Rounded towards minus infinity, also for integers.
 pub(super) fn floor_divide(call: &Call<'_>) -> Result1 {
+    no_truth_values(call)?;
     let int = |a: i64, b: i64| {
         let quotient = a.wrapping_div(b);
         let inexact = a.wrapping_rem(b) != 0;
@@ -168,6 +178,7 @@ pub(super) fn floor_divide(call: &Call<'_>) -> Result1 {
 
 /// What floor division leaves: of the divisor's sign.
 pub(super) fn remainder(call: &Call<'_>) -> Result1 {
+    no_truth_values(call)?;
     let int = |a: i64, b: i64| {
         let rest = a.wrapping_rem(b);
         if rest != 0 && (rest < 0) != (b < 0) {
@@ -321,6 +332,16 @@ pub(super) fn component(call: &Call<'_>, part: fn(Complex64) -> f64) -> Result1 
     };
     let elements = x.to_complexes().mapv(part);
     Ok(vec![Tensor::floats(DType::Float64, elements).cast(dtype)?])
+}
+
+/// Whether each element is one of the two infinities of the real line, which no complex number is.
+pub(super) fn is_infinity(call: &Call<'_>, infinity: f64) -> Result1 {
+    let x = call.array("x")?;
+    let answers = match &x.elements {
+        Elements::Complex(it) => it.mapv(|_| false),
+        _ => x.to_floats()?.mapv(|it| it == infinity),
+    };
+    Ok(vec![Tensor::bools(answers)])
 }
 
 /// A question that both parts of a complex number must answer with yes.

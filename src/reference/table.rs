@@ -183,8 +183,8 @@ rows! {
     Moves "imag" => |c| each::component(c, |x| x.im);
     Moves "real" => |c| each::component(c, |x| x.re);
     Exact "is_finite" => |c| each::asked_all(c, f64::is_finite);
-    Exact "is_neg_inf" => |c| each::asked(c, |x| x == f64::NEG_INFINITY);
-    Exact "is_pos_inf" => |c| each::asked(c, |x| x == f64::INFINITY);
+    Exact "is_neg_inf" => |c| each::is_infinity(c, f64::NEG_INFINITY);
+    Exact "is_pos_inf" => |c| each::is_infinity(c, f64::INFINITY);
     Exact "logical_xor" => |c| each::logical(c, |a, b| a != b);
     Exact "nan_to_num" => each::nan_to_num;
     Exact "trunc" => |c| each::keeping(c, |x| x, f64::trunc, None);
@@ -435,7 +435,7 @@ rows! {
     Smooth "layer.softplus" => |c| activation::of(c, activation::plus);
     Smooth "layer.softsign" => |c| activation::of(c, |x| x / (1.0 + x.abs()));
     Exact "layer.step" => activation::step;
-    Smooth "layer.tanh" => |c| activation::of(c, libm::tanh);
+    Smooth "layer.tanh" => |c| each::smooth(c, libm::tanh, Some(C::tanh));
     Accumulates "layer.alibi" => layer::alibi;
     Accumulates "layer.avg_pool1d" => |c| layer::pool(c, true);
     Accumulates "layer.avg_pool2d" => |c| layer::pool(c, true);
