@@ -154,6 +154,8 @@ fn fixed_part(message: &str) -> String {
     let message = message.trim();
     // A panic of mlx-rs shows the error as Rust's `{:?}` does: what MLX said stands in it.
     let quoted = message.split_once("what: \"").map(|(_, rest)| rest);
+    // Behind it stands where in mlx-rs, by a path of this machine.
+    let quoted = quoted.map(|rest| rest.split_once(" at /").map_or(rest, |(said, _)| said));
     let message = quoted.unwrap_or_else(|| message.split_once(": ").map_or(message, |(_, rest)| rest));
     let end = message
         .char_indices()
