@@ -129,8 +129,7 @@ pub fn headline(diff: &Diff) -> String {
         parts.push(format!("the suite is weaker in {}", counted(weakened, "place")));
     }
     let (settled, all) = diff.new_upstream();
-    if all > 0 {
-        let share = 100 * settled / all;
+    if let Some(share) = (100 * settled).checked_div(all) {
         parts.push(format!(
             "{settled} of {all} new upstream covered: {share} %, wanted 100 %"
         ));
