@@ -123,6 +123,7 @@ fn observe(cell: &Cell) -> Observed {
     flight::enter(Phase::Validating);
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
+    evidence.unordered = cell.unordered;
     evidence.notes = [trace.notes(), comparison.notes().to_vec()].concat();
     let shown = shown(&trace);
     let values = match cell.expects_values() {
@@ -353,6 +354,7 @@ fn evidence(trace: &Trace, status: &Status) -> Evidence {
         mutant: None,
         notes: Vec::new(),
         insides: inside_rows(trace, status, "", &ops),
+        unordered: false,
     }
 }
 
