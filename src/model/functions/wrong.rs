@@ -47,7 +47,8 @@ pub(super) fn line(name: &str) -> Option<&'static Function> {
 /// Every cell of a function's generated case, run in this thread.
 fn run(family: &str, name: &str) -> Vec<Outcome> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let suite = check::of_cell(root, &format!("surface::{family}::{name}"), &backend().names);
+    let own = name.rsplit('.').next().unwrap_or(name);
+    let suite = check::of_cell(root, &format!("surface::{family}::{own}"), &backend().names);
     assert!(suite.problems.is_empty() && !suite.cells.is_empty(), "{name}");
     suite.cells.iter().map(|cell| InProcess.run(cell)).collect()
 }
