@@ -5,6 +5,7 @@ use std::fmt;
 
 use mlx_rs::error::Exception;
 use mlx_rs::{ops, Array};
+use serde::{Deserialize, Serialize};
 
 use super::error::BackendUnsupportedError;
 use super::scope::ScopeId;
@@ -88,7 +89,8 @@ impl Edit {
 }
 
 /// A result and what took its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Replacement {
     /// What was computed.
     pub original: ValueId,

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use serde::{Deserialize, Serialize};
+
 /// What to do when the forward used the result of an operation that the recorded surface does not cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnwrappedPolicy {
@@ -13,7 +15,8 @@ pub enum UnwrappedPolicy {
 }
 
 /// Which arrays a trace keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PayloadPolicy {
     /// All of them, as shared handles.
     #[default]
@@ -23,7 +26,8 @@ pub enum PayloadPolicy {
 }
 
 /// How functions compiled by `transforms::compile` run while a trace is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CompilePolicy {
     /// As their operations, each recorded. Side effects happen each time: a draw without a state of its own, which a plain
     /// run freezes at the first call, is drawn anew.

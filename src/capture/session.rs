@@ -519,7 +519,8 @@ impl State {
             replacements: self.replacements,
             payloads: self.payloads,
             thread: std::thread::current().id(),
-            lazy: self.lazy,
+            lazy: self.lazy.into_keys().collect(),
+            loaded: false,
         }
     }
 }

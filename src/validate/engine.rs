@@ -136,7 +136,7 @@ impl<'a> Engine<'a> {
             plans: Vec::with_capacity(chosen.len()),
             streams: Streams::new(),
             work: Work::default(),
-            same_thread: trace.thread() == std::thread::current().id(),
+            same_thread: !trace.is_loaded() && trace.thread() == std::thread::current().id(),
             guarded: trace.values().iter().any(|value| value.shape().contains(&0)),
             perturbed: HashMap::new(),
             evaluated_inside: evaluated_inside(trace),

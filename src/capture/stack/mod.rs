@@ -7,7 +7,8 @@ mod place;
 mod scopes;
 
 pub use place::SourceLine;
-pub(super) use scopes::{lines, name, Named};
+pub(crate) use scopes::Named;
+pub(super) use scopes::{lines, name};
 
 /// More frames than any model has between the forward and a call; what lies further out is not taken down.
 const DEEPEST: usize = 512;
