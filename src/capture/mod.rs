@@ -14,6 +14,7 @@ pub mod given;
 mod inputs;
 mod inside;
 mod intervention;
+mod kept;
 mod module;
 mod op;
 mod parting;

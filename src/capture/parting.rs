@@ -1,12 +1,14 @@
 //! Two traces side by side, and the first value of one that is no number: what people do by hand when a port drifts.
 
+use serde::Serialize;
+
 use super::op::Op;
 use super::trace::Trace;
 use super::value::ValueId;
 use crate::graph::{self, GraphError};
 
 /// One op of two traces, and how far its results lie apart.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Apart {
     /// The op's label in the first trace.
     pub op: String,
@@ -15,7 +17,8 @@ pub struct Apart {
 }
 
 /// How an op of one trace differs from that of another.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Difference {
     /// Another op stands there, or none: from here on the traces cannot be laid side by side.
     Op {

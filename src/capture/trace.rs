@@ -346,8 +346,8 @@ impl Trace {
     }
 
     /// What was kept alive.
-    pub fn payload_policy(&self) -> PayloadPolicy {
-        self.payloads
+    pub fn payload_policy(&self) -> &PayloadPolicy {
+        &self.payloads
     }
 
     /// Whether it was loaded from where it was [saved](Self::save): then nothing of MLX's graph is left, and its calls are

@@ -58,7 +58,8 @@ pub(super) fn parent(path: &Path) -> Result<PathBuf, StoreError> {
 pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let folder = parent(path)?;
     let failed = |source| failed("writing", path, source);
-    let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(failed)?;
+    let mut builder = tempfile::Builder::new();
+    let mut file = like_others(&mut builder, 0o666).tempfile_in(&folder).map_err(failed)?;
     file.write_all(content).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     // Not over what somebody else put there meanwhile.
@@ -79,13 +80,13 @@ pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<(), StoreError> 
 pub(super) fn write_folder(path: &Path, structure: &[u8], payloads: &[u8]) -> Result<(), StoreError> {
     let folder = parent(path)?;
     let failed = |source| failed("writing", path, source);
-    let made = tempfile::TempDir::new_in(&folder).map_err(failed)?;
+    let mut builder = tempfile::Builder::new();
+    let made = like_others(&mut builder, 0o777).tempdir_in(&folder).map_err(failed)?;
     for (name, content) in [(STRUCTURE, structure), (PAYLOADS, payloads)] {
         let mut file = File::create_new(made.path().join(name)).map_err(failed)?;
         file.write_all(content).map_err(failed)?;
         file.sync_all().map_err(failed)?;
     }
-    open_to_others(made.path()).map_err(failed)?;
     // A folder is never renamed over anything but an empty one, and one that was not there a moment ago.
     fs::rename(made.path(), path).map_err(failed)?;
     // Nothing is left there to be removed.
@@ -93,14 +94,14 @@ pub(super) fn write_folder(path: &Path, structure: &[u8], payloads: &[u8]) -> Re
     Ok(())
 }
 
-/// Temporary folders are their owner's alone; this one is to be a folder like others.
-fn open_to_others(folder: &Path) -> std::io::Result<()> {
+/// Temporary files are their owner's alone; these become files like others, as far as the process's mask lets them.
+fn like_others<'a>(builder: &'a mut tempfile::Builder<'static, 'static>, mode: u32) -> &'a mut tempfile::Builder<'static, 'static> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
-    Ok(())
+    builder
 }
 
 /// The content of a file.

@@ -144,7 +144,7 @@ impl Writing<'_> {
             unwrapped: trace.unwrapped().to_vec(),
             failed: failed.collect(),
             compile: trace.compile,
-            payloads: trace.payload_policy(),
+            payloads: trace.payload_policy().clone(),
             halted: trace.is_halted(),
             lacking: trace.lacking().map(str::to_string),
         })

@@ -34,7 +34,7 @@ const FEW: i32 = 16;
 pub fn validate(trace: &Trace) -> Status {
     // A trace without calls whose outputs come from a call has lost that call: this is a fault, not an absence.
     let nothing_computed = trace.calls().is_empty() && coverage::gaps_of_trace(trace).is_empty();
-    if trace.payload_policy() == PayloadPolicy::None || nothing_computed {
+    if *trace.payload_policy() == PayloadPolicy::None || nothing_computed {
         return roll_up::unavailable(
             trace,
             "there is nothing to replay with: no payloads were kept, or nothing was computed",
