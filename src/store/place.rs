@@ -59,7 +59,9 @@ pub(super) fn write_file(path: &Path, content: &[u8]) -> Result<(), StoreError> 
     let folder = parent(path)?;
     let failed = |source| failed("writing", path, source);
     let mut builder = tempfile::Builder::new();
-    let mut file = like_others(&mut builder, 0o666).tempfile_in(&folder).map_err(failed)?;
+    let mut file = like_others(&mut builder, 0o666)
+        .tempfile_in(&folder)
+        .map_err(failed)?;
     file.write_all(content).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     // Not over what somebody else put there meanwhile.
@@ -81,7 +83,9 @@ pub(super) fn write_folder(path: &Path, structure: &[u8], payloads: &[u8]) -> Re
     let folder = parent(path)?;
     let failed = |source| failed("writing", path, source);
     let mut builder = tempfile::Builder::new();
-    let made = like_others(&mut builder, 0o777).tempdir_in(&folder).map_err(failed)?;
+    let made = like_others(&mut builder, 0o777)
+        .tempdir_in(&folder)
+        .map_err(failed)?;
     for (name, content) in [(STRUCTURE, structure), (PAYLOADS, payloads)] {
         let mut file = File::create_new(made.path().join(name)).map_err(failed)?;
         file.write_all(content).map_err(failed)?;
@@ -95,7 +99,10 @@ pub(super) fn write_folder(path: &Path, structure: &[u8], payloads: &[u8]) -> Re
 }
 
 /// Temporary files are their owner's alone; these become files like others, as far as the process's mask lets them.
-fn like_others<'a>(builder: &'a mut tempfile::Builder<'static, 'static>, mode: u32) -> &'a mut tempfile::Builder<'static, 'static> {
+fn like_others<'a>(
+    builder: &'a mut tempfile::Builder<'static, 'static>,
+    mode: u32,
+) -> &'a mut tempfile::Builder<'static, 'static> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
