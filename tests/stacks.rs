@@ -1,5 +1,6 @@
 //! Names and source lines for code that nobody touched: mlx-rs's own models, unchanged, and what is called beside them.
 
+use mlx_assay::capture::ScopeKind;
 use mlx_assay::validate::validate;
 use mlx_assay::vocabulary::State;
 use mlx_assay::{Session, Trace};
@@ -23,6 +24,12 @@ fn names(trace: &Trace) -> Vec<String> {
 
 fn labels(trace: &Trace) -> Vec<String> {
     trace.ops().iter().map(|op| op.label()).collect()
+}
+
+/// How many times a trace entered modules of a class.
+fn scopes_of(trace: &Trace, class: &str) -> usize {
+    let is = |kind: &ScopeKind| matches!(kind, ScopeKind::Module(name) if name == class);
+    trace.scopes().iter().filter(|scope| is(scope.kind())).count()
 }
 
 /// The lines of a trace's ops but its inputs, as far as they are known.
@@ -82,6 +89,9 @@ fn two_equal_layers_in_a_row_are_kept_apart_and_one_layer_run_twice_is_one_modul
         labels(&trace),
         ["input_1:1", "gelu_1:1", "gelu_2:1", "linear_1:1", "linear_2:1"]
     );
+    // Its loop comes back to one line for each layer, and is one call of it all the same.
+    assert_eq!(scopes_of(&trace, "Sequential"), 1);
+    assert_eq!(scopes_of(&trace, "Gelu"), 2);
 
     let mut shared = Linear::new(4, 4).unwrap();
     let session = Session::new().module_at("shared", &shared);

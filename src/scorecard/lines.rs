@@ -16,7 +16,7 @@ pub enum ReadError {
         source: std::io::Error,
     },
     /// It was written by another version.
-    #[error("{file} has schema {found}, this assay reads schema {known}; use the assay that wrote it, or remove the file and run again")]
+    #[error("{file} has schema {found}, this assay reads schema {known}; use the assay that wrote it, or restore the file from git (`git checkout HEAD -- scorecards`) and run again")]
     Schema {
         /// The file.
         file: String,
@@ -26,7 +26,7 @@ pub enum ReadError {
         known: u32,
     },
     /// It was edited by hand.
-    #[error("{file} was edited by hand, or lies beside another run's cells: `{field}` {message}; restore both files from git, or remove both and run again")]
+    #[error("{file} was edited by hand, or lies beside another run's cells: `{field}` {message}; restore both from git (`git checkout HEAD -- scorecards`) and run again")]
     Edited {
         /// The file.
         file: String,
@@ -36,7 +36,7 @@ pub enum ReadError {
         message: String,
     },
     /// It does not fit.
-    #[error("{file} at `{path}`: {message}; restore the file from git, or remove it and run again")]
+    #[error("{file} at `{path}`: {message}; restore it from git (`git checkout HEAD -- scorecards`) and run again")]
     Misfit {
         /// The file.
         file: String,

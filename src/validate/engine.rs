@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use mlx_rs::{Array, Dtype};
+use mlx_rs::Array;
 use mlx_sys::function::{Class, Role};
 use mlx_sys::raw;
 
@@ -19,6 +19,7 @@ use super::coverage;
 use super::decision::{CallDecision, Detail, Operand, Proof, Reaction, Routes};
 use super::flight::{alone, in_flight, Replayed, Replays, BATCH};
 use super::inside::{validate_inside, Inside};
+use super::perturbed::{candidates, operands, strictest};
 use super::replay::{has_function_route, replay, Route, StandIn, Streams, Substitution};
 use super::roll_up;
 use super::status::{Partial, Status, Work};
@@ -881,75 +882,6 @@ fn evaluated_inside(trace: &Trace) -> HashMap<CallId, &'static str> {
             call.is_some_and(|call| call.function().class == Class::Application)
         })
         .collect()
-}
-
-/// The candidates for an operand of a call, the most telling first.
-///
-/// A decomposition fails where a matrix is singular, and never ends on a NaN. MLX notices the failure on its stream's
-/// thread: it then gives the error to whatever is evaluated next, and after a few of them waits for ever. So matrices
-/// there get only what leaves a regular one regular, and norms, some of which are made of singular values, only what is
-/// finite.
-pub(super) fn candidates(call: &Call, role: Role, dtype: Dtype) -> impl Iterator<Item = Candidate> {
-    let name = call.function().name;
-    let norm = name.starts_with("mlx_linalg_norm");
-    let decomposes = !norm && name.starts_with("mlx_linalg_");
-    let fits = move |candidate: &Candidate| match candidate {
-        Candidate::Noise | Candidate::Shift | Candidate::Reversal => true,
-        Candidate::Nan | Candidate::Infinity => !norm && !decomposes,
-        _ => !decomposes,
-    };
-    Candidate::all(role, dtype).iter().copied().filter(fits)
-}
-
-/// Each value once, in the order of its first place. What is read in two roles is perturbed in the one that allows less.
-pub(super) fn strictest(read: impl Iterator<Item = (ValueId, Role)>) -> Vec<(ValueId, Role)> {
-    let mut roles: Vec<(ValueId, Role)> = Vec::new();
-    for (value, role) in read {
-        match roles.iter_mut().find(|(known, _)| *known == value) {
-            Some((_, known)) if *known == Role::Value => *known = role,
-            Some(_) => {}
-            None => roles.push((value, role)),
-        }
-    }
-    roles
-}
-
-/// A call's array operands with their roles and parameter names.
-pub(super) fn operands(call: &Call) -> Vec<(Operand, ValueId, Role, &'static str)> {
-    let mut found = Vec::new();
-    for (index, (parameter, argument)) in call
-        .function()
-        .parameters
-        .iter()
-        .zip(call.arguments())
-        .enumerate()
-    {
-        for (place, value) in argument.operands().iter().enumerate() {
-            found.push((
-                Operand {
-                    argument: index,
-                    place,
-                },
-                *value,
-                parameter.role,
-                parameter.name,
-            ));
-        }
-    }
-    let beside = call.arguments().len();
-    let declared = found.len();
-    for (place, value) in call.operands().skip(declared).enumerate() {
-        found.push((
-            Operand {
-                argument: beside,
-                place,
-            },
-            value,
-            Role::Value,
-            "captured",
-        ));
-    }
-    found
 }
 
 fn is_empty(trace: &Trace, value: ValueId) -> bool {

@@ -6,8 +6,8 @@ use crate::capture::Trace;
 use crate::graph;
 
 use super::bound::bound;
-use super::engine::{candidates, operands};
 use super::flight::BATCH;
+use super::perturbed::{candidates, operands};
 use super::replay::{has_function_route, replay, Route, StandIn, Streams, Substitution};
 
 /// The replays of a trace, ready to run.

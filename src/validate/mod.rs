@@ -15,6 +15,7 @@ mod flight;
 mod floor;
 mod inside;
 pub mod mutate;
+mod perturbed;
 mod replay;
 mod roll_up;
 mod status;

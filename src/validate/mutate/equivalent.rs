@@ -11,7 +11,7 @@ use crate::capture::{Call, Origin, Trace, Value, ValueId};
 use crate::graph::{self, ArrayId};
 use crate::validate::bound::bound;
 use crate::validate::candidate::Candidate;
-use crate::validate::engine::{candidates, operands, strictest};
+use crate::validate::perturbed::{candidates, operands, strictest};
 use crate::validate::replay::{by_function, has_function_route, Streams, Substitution};
 
 use super::saved::Saved;
