@@ -367,6 +367,41 @@ fn every_field_altered_once_is_refused() {
     }
 }
 
+/// Somebody who seals an edit anew gets a trace, or an error; nothing stumbles over it.
+#[test]
+fn whatever_is_sealed_can_be_read() {
+    let (_folder, path) = saved(&model(), FORMS[0]);
+    let file = path.join("trace.json");
+    let original: Json = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let (mut read, mut refused) = (0, 0);
+    for (way, edited) in altered(&original["trace"]) {
+        let mut whole = original.clone();
+        whole["trace"] = edited;
+        seal(&mut whole);
+        fs::write(&file, whole.to_string()).unwrap();
+        match Trace::load(&path) {
+            Err(error) => {
+                refused += 1;
+                assert!(matches!(error, StoreError::Field { .. }), "{way}: {error}");
+            }
+            Ok(trace) => {
+                read += 1;
+                let ops = trace.ops();
+                assert!(!ops.is_empty() && !trace.modules().is_empty(), "{way}");
+                assert_eq!(trace.beside(&trace).unwrap().len(), ops.len(), "{way}");
+                let told = (
+                    trace.notes(),
+                    trace.warnings(),
+                    trace.output_ops(),
+                    trace.first_non_finite().unwrap(),
+                );
+                assert!(!told.0.is_empty(), "{way}");
+            }
+        }
+    }
+    assert!(read > 50 && refused > 300, "{read} read, {refused} refused");
+}
+
 #[test]
 fn a_part_of_a_file_is_refused_and_so_is_what_is_something_else() {
     let (_folder, path) = saved(&model(), FORMS[1]);

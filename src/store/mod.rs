@@ -7,9 +7,9 @@
 //! What a loaded trace lacks is MLX's graph: primitives belong to the process that made them. Its calls are replayed by
 //! their functions, and what has none (transforms, opaque compiled functions) is `no_replayable_function`.
 //!
-//! One idea a file: what is written ([`document`]), how it is sealed against edits ([`seal`]), the payloads
-//! ([`payload`]), the way there ([`write`]) and back ([`read`], with [`check`] before anything is believed), and where it
-//! all lies ([`place`]).
+//! One idea a file: what is written (`document`), how it is sealed against edits (`seal`), the payloads
+//! (`payload`), the way there (`write`) and back (`read`, with `check` before anything is believed), and where it
+//! all lies (`place`).
 
 mod argument;
 mod check;
