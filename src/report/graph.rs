@@ -3,6 +3,7 @@
 use super::pages::links::plain;
 use crate::scorecard::outcome::{ModuleRow, OpRow};
 use crate::vocabulary::Reason;
+use petgraph::unionfind::UnionFind;
 use rust_sugiyama::configure::Config;
 use rust_sugiyama::from_vertices_and_edges;
 use serde::Serialize;
@@ -32,11 +33,8 @@ struct Frame {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Edge {
-    x1: i64,
-    y1: i64,
-    x2: i64,
-    y2: i64,
-    middle: i64,
+    /// The line, as SVG's `d`: it bends between rows only, where no node lies.
+    path: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,8 +65,26 @@ const SPACE: f64 = 26.0;
 /// Around the whole.
 const MARGIN: f64 = 18.0;
 
+/// How wide a letter of a module's name is drawn.
+const SMALL_LETTER: f64 = 6.1;
+
+/// What lies between a module's ops and its frame: at the sides and below, and above, where its name stands.
+const PADDING: (f64, f64) = (8.0, 16.0);
+
+/// The width that a line takes where it passes a row.
+const LANE: f64 = 4.0;
+
 /// Drawings beyond this many ops say nothing that the table does not.
 const MOST_OPS: usize = 400;
+
+/// What is placed: ops, and the points of other rows that lines pass.
+type Sizes = Vec<(u32, (f64, f64))>;
+
+/// Which stands above which.
+type Edges = Vec<(u32, u32)>;
+
+/// Where the centre of each lies.
+type Centres = BTreeMap<u32, (f64, f64)>;
 
 /// The graph of these ops; `None` where there is nothing to draw, or too much.
 pub fn graph(ops: &[OpRow], modules: &[ModuleRow]) -> Option<Graph> {
@@ -85,30 +101,68 @@ pub fn graph(ops: &[OpRow], modules: &[ModuleRow]) -> Option<Graph> {
         // A mistaken record may name an op its own parent, which no layering can place.
         edges.extend(parents.filter(|from| **from < to).map(|from| (*from, to)));
     }
-    let edges: Vec<(u32, u32)> = edges.into_iter().collect();
-    let width = |op: &OpRow| op.label.chars().count() as f64 * LETTER + 18.0;
-    let sizes: Vec<(u32, (f64, f64))> = (0u32..)
-        .zip(ops)
-        .map(|(place, op)| (place, (width(op), HEIGHT)))
+    let edges: Edges = edges.into_iter().collect();
+    let names: HashMap<&str, String> = modules
+        .iter()
+        .map(|it| {
+            let name = format!("{} {}: {}", it.address, it.class, it.parameters.join(", "));
+            (it.address.as_str(), name)
+        })
         .collect();
-    let centres = placed(&sizes, &edges);
-    let mut found = drawn(ops, &sizes, &edges, &centres);
-    for frame in &mut found.modules {
-        let module = modules.iter().find(|module| module.address == frame.name);
-        if let Some(module) = module {
-            frame.name = format!(
-                "{} {}: {}",
-                module.address,
-                module.class,
-                module.parameters.join(", ")
-            );
+    let frame = |op: &OpRow| {
+        let address = op.module.as_deref().filter(|it| !it.is_empty())?;
+        Some(names.get(address).map_or(address, String::as_str).to_owned())
+    };
+    let frames: Vec<Option<String>> = ops.iter().map(frame).collect();
+    let sizes: Sizes = (0u32..)
+        .zip(ops.iter().zip(&frames))
+        .map(|(place, (op, frame))| {
+            let framed = frame
+                .as_deref()
+                .map_or(0.0, |name| caption(name) + 2.0 * PADDING.0);
+            (place, (width(op).max(framed), HEIGHT))
+        })
+        .collect();
+    let (lines, centres) = routed(sizes, &edges);
+    Some(drawn(ops, &frames, &edges, &lines, &centres))
+}
+
+fn width(op: &OpRow) -> f64 {
+    op.label.chars().count() as f64 * LETTER + 18.0
+}
+
+/// How wide a module's name is drawn.
+fn caption(name: &str) -> f64 {
+    name.chars().count() as f64 * SMALL_LETTER
+}
+
+/// Places ops, and the points that each edge passes between its ends.
+///
+/// An edge over several rows would run across the ops there, so everything is placed a second time, with a lane left free
+/// in each row that an edge passes.
+fn routed(mut sizes: Sizes, edges: &Edges) -> (Vec<Vec<u32>>, Centres) {
+    let first = placed(&sizes, edges);
+    let row = |place: &u32| first.get(place).map_or(0, |(_, y)| y.round() as i64);
+    let rows: BTreeSet<i64> = first.keys().map(row).collect();
+    let mut split = Edges::new();
+    let mut lines = Vec::with_capacity(edges.len());
+    for (from, to) in edges {
+        let mut line = vec![*from];
+        for _ in rows.range(row(from) + 1..row(to).max(row(from) + 1)) {
+            let lane = sizes.len() as u32;
+            sizes.push((lane, (LANE, HEIGHT)));
+            line.push(lane);
         }
+        line.push(*to);
+        split.extend(line.windows(2).map(|pair| (pair[0], pair[1])));
+        lines.push(line);
     }
-    Some(found)
+    let centres = placed(&sizes, &split);
+    (lines, centres)
 }
 
 /// The centre of each node, the first at the top left; parts that do not touch stand side by side.
-fn placed(sizes: &[(u32, (f64, f64))], edges: &[(u32, u32)]) -> BTreeMap<u32, (f64, f64)> {
+fn placed(sizes: &Sizes, edges: &Edges) -> Centres {
     let config = Config {
         vertex_spacing: SPACE,
         ..Config::default()
@@ -137,62 +191,55 @@ fn placed(sizes: &[(u32, (f64, f64))], edges: &[(u32, u32)]) -> BTreeMap<u32, (f
 
 fn drawn(
     ops: &[OpRow],
-    sizes: &[(u32, (f64, f64))],
-    edges: &[(u32, u32)],
-    centres: &BTreeMap<u32, (f64, f64)>,
+    frames: &[Option<String>],
+    edges: &Edges,
+    lines: &[Vec<u32>],
+    centres: &Centres,
 ) -> Graph {
     let whole = |number: f64| number.round() as i64;
     let centre = |place: u32| centres.get(&place).copied().unwrap_or_default();
     let mut found = Graph::default();
     let (mut right, mut bottom) = (0.0_f64, 0.0_f64);
-    let mut frames: BTreeMap<&str, [f64; 4]> = BTreeMap::new();
-    for ((place, (width, _)), op) in sizes.iter().zip(ops) {
-        let (x, y) = centre(*place);
-        let [left, top] = [x - width / 2.0, y - HEIGHT / 2.0];
+    for (place, op) in (0u32..).zip(ops) {
+        let ((x, y), width) = (centre(place), width(op));
         right = right.max(x + width / 2.0);
         bottom = bottom.max(y + HEIGHT / 2.0);
-        if let Some(module) = op.module.as_deref().filter(|it| !it.is_empty()) {
-            let frame = frames
-                .entry(module)
-                .or_insert([left, top, x + width / 2.0, y + HEIGHT / 2.0]);
-            *frame = [
-                frame[0].min(left),
-                frame[1].min(top),
-                frame[2].max(x + width / 2.0),
-                frame[3].max(y + HEIGHT / 2.0),
-            ];
-        }
         found.nodes.push(Node {
             label: op.label.clone(),
             anchor: plain(&op.label),
             x: whole(x),
             y: whole(y),
-            left: whole(left),
-            top: whole(top),
-            width: whole(*width),
+            left: whole(x - width / 2.0),
+            top: whole(y - HEIGHT / 2.0),
+            width: whole(width),
             kind: kind(op),
             decision: op.decision.map_or("none", |decision| decision.name()),
         });
     }
-    for (name, [left, top, right, bottom]) in frames {
-        found.modules.push(Frame {
-            x: whole(left - 8.0),
-            y: whole(top - 16.0),
-            width: whole(right - left + 16.0),
-            height: whole(bottom - top + 24.0),
-            name: name.to_owned(),
-        });
+    for members in framed(frames, edges, &found.nodes) {
+        let nodes = || members.iter().map(|place| &found.nodes[*place]);
+        let name = frames[members[0]].clone().unwrap_or_default();
+        let left = nodes().map(|it| it.left).min().unwrap_or(0);
+        let end = nodes().map(|it| it.left + it.width).max().unwrap_or(0);
+        let top = nodes().map(|it| it.top).min().unwrap_or(0);
+        let low = nodes().map(|it| it.y).max().unwrap_or(0);
+        // The name may be wider than what it names.
+        let wide = (caption(&name).ceil() as i64).max(end - left);
+        let (side, above) = (whole(PADDING.0), whole(PADDING.1));
+        let frame = Frame {
+            x: (left + end - wide) / 2 - side,
+            y: top - above,
+            width: wide + 2 * side,
+            height: low + whole(HEIGHT) / 2 - top + above + side,
+            name,
+        };
+        right = right.max((frame.x + frame.width) as f64);
+        bottom = bottom.max((frame.y + frame.height) as f64);
+        found.modules.push(frame);
     }
-    for (from, to) in edges {
-        let ((x1, y1), (x2, y2)) = (centre(*from), centre(*to));
-        let (y1, y2) = (y1 + HEIGHT / 2.0, y2 - HEIGHT / 2.0);
-        found.edges.push(Edge {
-            x1: whole(x1),
-            y1: whole(y1),
-            x2: whole(x2),
-            y2: whole(y2),
-            middle: whole((y1 + y2) / 2.0),
-        });
+    for line in lines {
+        let points: Vec<(f64, f64)> = line.iter().map(|place| centre(*place)).collect();
+        found.edges.push(Edge { path: path(&points) });
     }
     found.width = whole(right + MARGIN);
     found.height = whole(bottom + MARGIN);
@@ -203,6 +250,55 @@ fn drawn(
         ops.first().map_or("", |op| op.label.as_str()),
         ops.last().map_or("", |op| op.label.as_str()),
     );
+    found
+}
+
+/// A line from the first node's lower edge to the last one's upper edge, straight through each row that it passes.
+fn path(points: &[(f64, f64)]) -> String {
+    let whole = |number: f64| number.round() as i64;
+    let mut path = String::new();
+    for (place, pair) in points.windows(2).enumerate() {
+        let [(x1, y1), (x2, y2)] = [pair[0], pair[1]];
+        let (y1, y2) = (y1 + HEIGHT / 2.0, y2 - HEIGHT / 2.0);
+        let (x1, y1, x2, y2, middle) = (whole(x1), whole(y1), whole(x2), whole(y2), whole((y1 + y2) / 2.0));
+        path += &match place {
+            0 => format!("M{x1} {y1}"),
+            _ => format!("L{x1} {y1}"),
+        };
+        path += &format!("C{x1} {middle} {x2} {middle} {x2} {y2}");
+    }
+    path
+}
+
+/// Which ops stand in one frame: those of a module that follow on each other, unless another op would lie between them.
+fn framed(frames: &[Option<String>], edges: &Edges, nodes: &[Node]) -> Vec<Vec<usize>> {
+    let mut parts = UnionFind::new(frames.len());
+    for (from, to) in edges {
+        let (from, to) = (*from as usize, *to as usize);
+        if frames[from].is_some() && frames[from] == frames[to] {
+            parts.union(from, to);
+        }
+    }
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for place in (0..frames.len()).filter(|place| frames[*place].is_some()) {
+        groups.entry(parts.find(place)).or_default().push(place);
+    }
+    let mut found = Vec::new();
+    for group in groups.into_values() {
+        let of = |pick: fn(&Node) -> i64| group.iter().map(move |place| pick(&nodes[*place]));
+        let columns = of(|it| it.left).min()..=of(|it| it.left + it.width).max();
+        let rows = of(|it| it.y).min()..=of(|it| it.y).max();
+        let between = |(place, node): (usize, &Node)| {
+            let overlaps =
+                Some(node.left + node.width) >= *columns.start() && Some(node.left) <= *columns.end();
+            overlaps && rows.contains(&Some(node.y)) && !group.contains(&place)
+        };
+        if nodes.iter().enumerate().any(between) {
+            found.extend(group.iter().map(|place| vec![*place]));
+        } else {
+            found.push(group);
+        }
+    }
     found
 }
 
@@ -224,6 +320,92 @@ mod tests {
         OpRow {
             parents: parents.iter().map(|it| (*it).to_owned()).collect(),
             ..OpRow::new(label, "add", ArrayRow::default())
+        }
+    }
+
+    fn module(address: &str) -> ModuleRow {
+        ModuleRow {
+            address: address.to_owned(),
+            class: "Linear".to_owned(),
+            parameters: vec!["bias".to_owned(), "weight".to_owned()],
+            ..ModuleRow::default()
+        }
+    }
+
+    fn inside(module: &str, label: &str, parents: &[&str]) -> OpRow {
+        OpRow {
+            module: Some(module.to_owned()),
+            ..op(label, parents)
+        }
+    }
+
+    #[test]
+    fn an_edge_over_several_rows_runs_past_the_ops_there() {
+        let mut ops = vec![op("input_1:1", &[])];
+        for number in 1..6 {
+            let before = ops[number - 1].label.clone();
+            ops.push(op(&format!("a_very_long_name_{number}:1"), &[&before]));
+        }
+        ops.push(op(
+            "add_1:1",
+            &["a_very_long_name_5:1", "input_1:1", "a_very_long_name_2:1"],
+        ));
+        let found = graph(&ops, &[]).expect("drawn");
+        assert_eq!(found.edges.len(), 8);
+        let bends = |edge: &Edge| edge.path.matches('C').count();
+        assert_eq!(found.edges.iter().map(bends).max(), Some(6), "{:?}", found.edges);
+        for edge in found.edges.iter().filter(|edge| bends(edge) > 1) {
+            // Straight through a row: from where a bend ended to where the next begins.
+            for straight in edge.path.split('L').skip(1) {
+                let numbers = straight
+                    .split(['C', ' '])
+                    .take(2)
+                    .filter_map(|it| it.parse::<i64>().ok());
+                let at: Vec<i64> = numbers.collect();
+                let hit = |node: &&Node| {
+                    (node.left..=node.left + node.width).contains(&at[0]) && (at[1] - node.y).abs() <= 14
+                };
+                assert!(!found.nodes.iter().any(|node| hit(&node)), "{edge:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_module_is_framed_once_a_call_and_never_around_what_is_not_its_own() {
+        let ops = [
+            op("input_1:1", &[]),
+            inside("one", "linear_1:1", &["input_1:1"]),
+            op("exp_1:1", &["linear_1:1"]),
+            inside("one", "linear_1:2", &["exp_1:1"]),
+            inside("two", "matmul_1:1", &["linear_1:2"]),
+            inside("two", "add_1:1", &["matmul_1:1"]),
+        ];
+        let found = graph(&ops, &[module("one"), module("two")]).expect("drawn");
+        let names: Vec<&str> = found.modules.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "one Linear: bias, weight",
+                "one Linear: bias, weight",
+                "two Linear: bias, weight"
+            ]
+        );
+        let holds = |frame: &Frame, node: &Node| {
+            (frame.x..=frame.x + frame.width).contains(&node.x)
+                && (frame.y..=frame.y + frame.height).contains(&node.y)
+        };
+        let held: Vec<usize> = found
+            .modules
+            .iter()
+            .map(|frame| found.nodes.iter().filter(|node| holds(frame, node)).count())
+            .collect();
+        assert_eq!(held, [1, 1, 2]);
+        for frame in &found.modules {
+            assert!(
+                frame.x >= 0
+                    && frame.x + frame.width <= found.width
+                    && frame.y + frame.height <= found.height
+            );
         }
     }
 
