@@ -254,6 +254,39 @@ fn what_cannot_survive_is_said() {
     assert!(loaded.transforms()[0].primitives().is_empty());
 }
 
+/// mlx-rs keeps parameters in hash maps: from run to run gradients come in another order.
+#[test]
+fn two_runs_of_one_training_step_do_not_part() {
+    let step = || {
+        let mut model = nn::LinearBuilder::new(3, 2).build().unwrap();
+        model.weight.value = floats(&[2, 3]);
+        model.bias.value = Some(floats(&[2]));
+        let x = floats(&[4, 3]);
+        let session = Session::new().module(&model);
+        let forward = || {
+            let loss = |model: &mut nn::Linear, x: &Array| {
+                mlx_rs::module::Module::forward(model, x)?.square()?.sum(false)
+            };
+            let (loss, gradients) = nn::value_and_grad(loss)(&mut model, &x)?;
+            Ok::<_, mlx_rs::error::Exception>((loss, gradients["weight"].clone(), gradients["bias"].clone()))
+        };
+        session.run(&x, forward).unwrap().0
+    };
+    let first = step();
+    let orders: BTreeSet<Vec<Vec<i32>>> = (0..20)
+        .map(|_| {
+            let again = step();
+            assert_eq!(first.parting(&again, 0.0).unwrap(), None);
+            let call = &again.calls()[0];
+            call.results()
+                .iter()
+                .map(|it| again.value(*it).shape().to_vec())
+                .collect()
+        })
+        .collect();
+    assert_eq!(orders.len(), 2, "else the test shows nothing");
+}
+
 #[test]
 fn a_trace_without_payloads_comes_back_without() {
     let x = floats(&[3]);

@@ -123,7 +123,8 @@ impl Session {
     /// both: see [`Trace::replacements`].
     ///
     /// An edit that does not fit ends the capture with a [`BackendUnsupportedError`] of code `intervention_mismatch`, a
-    /// selector that matches nothing with one of code `selector_without_match`.
+    /// selector that matches nothing with one of code `selector_without_match`, and one that means an op inside a transform's
+    /// closure with one of code `intervention_inside_transform`.
     pub fn intervene(mut self, at: Selector, edit: Edit) -> Self {
         self.interventions.plan(at, Some(edit));
         self
