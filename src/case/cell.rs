@@ -33,6 +33,8 @@ pub struct Cell {
     pub limits: Limits,
     /// Whether it only ever runs in a process of its own.
     pub isolate: bool,
+    /// Whether its calls come in another order each time.
+    pub unordered: bool,
     /// What must come out: the expectations whose `where:` the cell meets.
     pub expect: Vec<Located<Expectation>>,
     /// The known failure, if the cell meets the `where:` of one; at most one for each verdict.

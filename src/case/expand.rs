@@ -95,6 +95,7 @@ fn cell(case: &Arc<CaseInfo>, file: &CaseFile, point: &Point, resolved: program:
         requires: file.requires.clone(),
         limits: file.limits,
         isolate: file.isolate || expect.iter().any(|it| it.item.claims_ruin()),
+        unordered: file.unordered.is_some(),
         expect,
         expected_fail,
     }

@@ -68,6 +68,9 @@ pub struct CaseFile {
     /// Whether a cell may end, hang or spoil the process that runs it, so that it only ever runs in one of its own.
     /// What expects a crash, a timeout or the like needs no saying.
     pub isolate: bool,
+    /// Why the calls come in another order each time, if they do: two runs of a cell must then agree on everything but
+    /// the order.
+    pub unordered: Option<String>,
     /// Axes, and the values of each; the case has a cell for every combination.
     pub matrix: IndexMap<String, Vec<Value>>,
     /// Which combinations there are.

@@ -149,6 +149,9 @@ pub fn head(subject: &Subject) -> String {
     if !inputs.is_empty() {
         let _ = writeln!(text, "inputs: {inputs}");
     }
+    if !recipe.unordered.is_empty() {
+        let _ = writeln!(text, "unordered: {}", recipe.unordered);
+    }
     if !axes.is_empty() {
         let _ = writeln!(text, "matrix:");
         for (axis, values) in &axes {

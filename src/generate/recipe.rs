@@ -21,6 +21,8 @@ pub struct Recipe {
     pub views: Views,
     /// What a person must know, or why something is left out.
     pub note: &'static str,
+    /// Why its calls come in another order each time, if they do.
+    pub unordered: &'static str,
     /// Why it is not asked at all, if it is not.
     pub skip: &'static str,
 }

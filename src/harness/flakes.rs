@@ -60,7 +60,10 @@ impl std::fmt::Display for Flake {
                 };
                 write!(f, "\n  {}\n  {}", texts(first), texts(later))
             }
-            (true, true) => f.write_str("\n  their evidence differs"),
+            (true, true) => {
+                let what = first.differing_evidence(later);
+                write!(f, "\n  evidence: {}", what.as_deref().unwrap_or("differs"))
+            }
         }
     }
 }

@@ -117,6 +117,7 @@ fn observe(cell: &Cell) -> Observed {
     flight::enter(Phase::Validating);
     let status = validate(&trace).against(&trace, &comparison);
     let mut evidence = evidence(&trace, &status);
+    evidence.unordered = cell.unordered;
     evidence.notes = [trace.notes(), comparison.notes().to_vec()].concat();
     let shown = shown(&trace);
     let values = match cell.expects_values() {

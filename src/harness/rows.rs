@@ -58,6 +58,7 @@ pub fn evidence(trace: &Trace, status: &Status) -> Evidence {
         mutant: None,
         notes: Vec::new(),
         insides: inside_rows(trace, status, "", &ops),
+        unordered: false,
     }
 }
 

@@ -23,6 +23,7 @@ pub mod merge;
 pub mod outcome;
 pub mod outcomes;
 pub mod retired;
+mod same;
 pub mod schema;
 pub mod seal;
 pub mod settle;

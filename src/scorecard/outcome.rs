@@ -162,6 +162,9 @@ pub struct Evidence {
     /// The insides of the ops that ran a closure, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub insides: Vec<InsideRow>,
+    /// Whether its calls come in another order each time, as the case says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unordered: bool,
 }
 
 /// The inside of an op that ran a closure.
@@ -459,18 +462,6 @@ impl Outcome {
         let inner = self.file.strip_prefix("cases/").unwrap_or(&self.file);
         let plain = inner.rsplit_once('.').map_or(inner, |(plain, _)| plain);
         plain.replace('/', "::")
-    }
-
-    /// Whether another run of the cell yielded the same; times, distances, values and printed text may differ.
-    pub fn same_as(&self, other: &Outcome) -> bool {
-        let plain = |outcome: &Outcome| Outcome {
-            millis: 0,
-            output: String::new(),
-            distances: Vec::new(),
-            values: BTreeMap::new(),
-            ..outcome.clone()
-        };
-        plain(self) == plain(other)
     }
 
     /// The command that runs only this cell again.
