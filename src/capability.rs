@@ -306,7 +306,7 @@ capabilities! {
         or "give the array itself";
     cannot "session.intervene_inside_transform" refusing InterventionInsideTransform:
         "an op inside a transform's closure can be replaced, or halted after",
-        or "replace what the transform reads or gives, or write the change into the closure";
+        or "replace what the transform reads, or write the change into the closure";
     cannot "session.intervene_mismatch" refusing InterventionMismatch:
         "a result can be replaced by an array of another shape or element type",
         or "give an array of the result's shape and element type";
