@@ -144,6 +144,34 @@ fn the_transformers_ops_stand_under_their_layers_names() {
         addresses.contains("encoder.layers.0.attention.query_proj"),
         "{addresses:?}"
     );
+    let class = |address: &str| {
+        trace
+            .module(address)
+            .and_then(|it| it.class())
+            .map(str::to_string)
+    };
+    for (address, expected) in [
+        ("", "Transformer"),
+        ("encoder", "TransformerEncoder"),
+        ("encoder.layers.1", "TransformerEncoderLayer"),
+        ("encoder.layers.1.attention", "MultiHeadAttention"),
+        ("encoder.layers.1.attention.key_proj", "Linear"),
+        ("decoder", "TransformerDecoder"),
+        ("decoder.layers.0", "TransformerDecoderLayer"),
+        ("decoder.layers.0.cross_attention", "MultiHeadAttention"),
+    ] {
+        assert_eq!(class(address).as_deref(), Some(expected), "{address}");
+        assert_eq!(trace.module(address).map(|it| it.calls()), Some(1), "{address}");
+    }
+    let softmax: Vec<_> = ops
+        .iter()
+        .filter(|op| op.func_name() == "softmax")
+        .filter_map(|op| op.module())
+        .collect();
+    assert_eq!(
+        softmax[..2],
+        ["encoder.layers.0.attention", "encoder.layers.1.attention"]
+    );
     assert!(labels(&trace)
         .iter()
         .all(|label| !label.starts_with("linear") || label.ends_with(":1")));

@@ -3,7 +3,6 @@
 use super::pages::links::plain;
 use crate::scorecard::outcome::{ModuleRow, OpRow};
 use crate::vocabulary::Reason;
-use petgraph::unionfind::UnionFind;
 use rust_sugiyama::configure::Config;
 use rust_sugiyama::from_vertices_and_edges;
 use serde::Serialize;
@@ -105,8 +104,11 @@ pub fn graph(ops: &[OpRow], modules: &[ModuleRow]) -> Option<Graph> {
     let names: HashMap<&str, String> = modules
         .iter()
         .map(|it| {
-            let name = format!("{} {}: {}", it.address, it.class, it.parameters.join(", "));
-            (it.address.as_str(), name)
+            let mut name = format!("{} {}", it.address, it.class);
+            if !it.parameters.is_empty() {
+                name += &format!(": {}", it.parameters.join(", "));
+            }
+            (it.address.as_str(), name.trim_start().to_owned())
         })
         .collect();
     let frame = |op: &OpRow| {
@@ -270,36 +272,40 @@ fn path(points: &[(f64, f64)]) -> String {
     path
 }
 
-/// Which ops stand in one frame: those of a module that follow on each other, unless another op would lie between them.
+/// Which ops stand in one frame: those of a module that follow on each other, as far as no other op lies between them.
 fn framed(frames: &[Option<String>], edges: &Edges, nodes: &[Node]) -> Vec<Vec<usize>> {
-    let mut parts = UnionFind::new(frames.len());
-    for (from, to) in edges {
-        let (from, to) = (*from as usize, *to as usize);
-        if frames[from].is_some() && frames[from] == frames[to] {
-            parts.union(from, to);
-        }
-    }
-    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut found: Vec<Vec<usize>> = Vec::new();
     for place in (0..frames.len()).filter(|place| frames[*place].is_some()) {
-        groups.entry(parts.find(place)).or_default().push(place);
-    }
-    let mut found = Vec::new();
-    for group in groups.into_values() {
-        let of = |pick: fn(&Node) -> i64| group.iter().map(move |place| pick(&nodes[*place]));
-        let columns = of(|it| it.left).min()..=of(|it| it.left + it.width).max();
-        let rows = of(|it| it.y).min()..=of(|it| it.y).max();
-        let between = |(place, node): (usize, &Node)| {
-            let overlaps =
-                Some(node.left + node.width) >= *columns.start() && Some(node.left) <= *columns.end();
-            overlaps && rows.contains(&Some(node.y)) && !group.contains(&place)
+        let follows = |group: &&mut Vec<usize>| {
+            frames[group[0]] == frames[place]
+                && edges
+                    .iter()
+                    .any(|(from, to)| *to as usize == place && group.contains(&(*from as usize)))
+                && is_clear(group, place, nodes)
         };
-        if nodes.iter().enumerate().any(between) {
-            found.extend(group.iter().map(|place| vec![*place]));
-        } else {
-            found.push(group);
+        match found.iter_mut().find(follows) {
+            Some(group) => group.push(place),
+            None => found.push(vec![place]),
         }
     }
     found
+}
+
+/// Whether a frame around a group and one more node would hold nothing else.
+fn is_clear(group: &[usize], more: usize, nodes: &[Node]) -> bool {
+    let members = || group.iter().chain([&more]).map(|place| &nodes[*place]);
+    let left = members().map(|it| it.left).min();
+    let right = members().map(|it| it.left + it.width).max();
+    let (top, bottom) = (members().map(|it| it.y).min(), members().map(|it| it.y).max());
+    let lies_between = |node: &Node| {
+        Some(node.left + node.width) >= left
+            && Some(node.left) <= right
+            && (top..=bottom).contains(&Some(node.y))
+    };
+    let others = nodes.iter().enumerate();
+    others
+        .filter(|(place, _)| *place != more && !group.contains(place))
+        .all(|(_, node)| !lies_between(node))
 }
 
 /// Inputs and constants are told apart from what is computed.

@@ -53,6 +53,8 @@ pub(super) enum Role {
     None,
     /// The forward of a module, by its class.
     Module(String),
+    /// The forward of what holds a module or its quantized form, and is none itself.
+    Holder(String),
     /// A function that names its calls.
     Function(&'static str),
     /// A function of `mlx_rs::nn` or a loss, by its own name.
@@ -143,7 +145,11 @@ fn object(address: usize) -> Option<(PathBuf, usize)> {
 /// What a function's full name says.
 fn role(symbol: &str) -> Role {
     if let Some(class) = module_class(symbol) {
-        return Role::Module(class);
+        let name = last(class).to_string();
+        return match class {
+            HOLDER => Role::Holder(name),
+            _ => Role::Module(name),
+        };
     }
     if symbol.starts_with("mlx_rs::ops::indexing::") || symbol.contains(" as mlx_rs::ops::indexing::") {
         let function = last(symbol);
@@ -173,19 +179,26 @@ fn role(symbol: &str) -> Role {
     }
 }
 
-/// The class of a module whose forward a function is: `<mlx_rs::nn::linear::Linear as
+/// The class, with its path, of a module whose forward a function is: `<mlx_rs::nn::linear::Linear as
 /// mlx_rs::module::module::Module<&mlx_rs::array::Array>>::forward` is of `Linear`.
-fn module_class(symbol: &str) -> Option<String> {
+fn module_class(symbol: &str) -> Option<&str> {
     let implementation = symbol.strip_suffix(">::forward")?.strip_prefix('<')?;
     let (class, of) = split_as(implementation)?;
-    let of = of.split('<').next().unwrap_or(of);
+    let of = without_arguments(of);
     if !(of.starts_with("mlx_rs::module::") && of.ends_with("::Module")) {
         return None;
     }
-    let class = class.split('<').next().unwrap_or(class);
+    let class = without_arguments(class);
     // A box or a reference is not the module itself.
-    (!class.starts_with(['&', '*', '(', '[']) && !class.starts_with("alloc::"))
-        .then(|| last(class).to_string())
+    (!class.starts_with(['&', '*', '(', '[']) && !class.starts_with("alloc::")).then_some(class)
+}
+
+/// What mlx-rs holds a layer in that may be quantized.
+const HOLDER: &str = "mlx_rs::quantization::MaybeQuantized";
+
+/// A path without its generic arguments.
+fn without_arguments(path: &str) -> &str {
+    path.split('<').next().unwrap_or(path)
 }
 
 /// The two sides of `T as Trait`, at the outermost level.
@@ -269,6 +282,10 @@ mod tests {
             (
                 "<alloc::boxed::Box<dyn mlx_rs::module::UnaryModule> as mlx_rs::module::module::Module<u8>>::forward",
                 Role::None,
+            ),
+            (
+                "<mlx_rs::quantization::MaybeQuantized<M> as mlx_rs::module::module::Module<Input>>::forward",
+                Role::Holder("MaybeQuantized".into()),
             ),
             ("<app::Block as app::Other>::forward", Role::None),
             ("app::forward", Role::None),

@@ -137,11 +137,18 @@ pub(crate) fn name(
 fn frames(places: &[Rc<Place>]) -> Vec<Frame> {
     let mut frames: Vec<Frame> = Vec::new();
     let mut function: Option<Frame> = None;
+    let mut held = false;
     for (depth, place) in places.iter().enumerate().rev() {
         let name = match &place.role {
             Role::None => continue,
-            Role::Module(class) => {
+            Role::Module(class) | Role::Holder(class) => {
                 function = None;
+                let holds = matches!(place.role, Role::Holder(_));
+                // What holds a module is called at the same address, and would pass for one around it. It stands for the
+                // module only where the compiler left no other trace of that.
+                if std::mem::replace(&mut held, holds) && !holds {
+                    frames.pop();
+                }
                 frames.push(Frame {
                     kind: ScopeKind::Module(class.clone()),
                     depth,
