@@ -19,6 +19,8 @@ words! {
         GpuUnavailable = "gpu_unavailable",
         /// An input was of a type or a form that no array has.
         InputUnsupported = "input_unsupported",
+        /// An op inside a transform's closure was to be replaced, or halted after.
+        InterventionInsideTransform = "intervention_inside_transform",
         /// A result was to be replaced by an array of another shape or element type.
         InterventionMismatch = "intervention_mismatch",
         /// A capture was started inside a capture on the same thread.
@@ -302,9 +304,21 @@ capabilities! {
     can "session.intervene_closure":
         "a result can be replaced by what a function makes of it",
         or "give the array itself";
+    cannot "session.intervene_inside_transform" refusing InterventionInsideTransform:
+        "an op inside a transform's closure can be replaced, or halted after",
+        or "replace what the transform reads, or write the change into the closure";
     cannot "session.intervene_mismatch" refusing InterventionMismatch:
         "a result can be replaced by an array of another shape or element type",
         or "give an array of the result's shape and element type";
+    can "session.payloads_all":
+        "every array is kept, and each op replays from what it read",
+        or "keep those of chosen ops";
+    can "session.payloads_chosen":
+        "what chosen ops read and give is kept: they are verified, the others lack their payloads, and the trace says so",
+        or "keep all payloads, and release those that are not wanted";
+    can "session.payloads_none":
+        "nothing but shapes and element types is kept: such a trace is unavailable, and one that has payloads passes",
+        or "keep the payloads of chosen ops";
     cannot "session.selector_without_match" refusing SelectorWithoutMatch:
         "an op that the forward does not have can be named",
         or "name an op of the trace without interventions";
@@ -315,6 +329,10 @@ capabilities! {
     can "threads.stream":
         "a capture can run on a stream of one's own",
         or "capture on the default stream";
+
+    can "traces.saved":
+        "a trace that was saved and loaded again is the same, and its calls replay by their functions",
+        or "keep the trace in memory, or run the forward again";
 
     can "training.loop":
         "a training loop is one trace, and comes to the least-squares solution",

@@ -19,6 +19,7 @@ pub mod model;
 pub mod reference;
 pub mod report;
 pub mod scorecard;
+pub mod store;
 pub mod under_test;
 pub mod validate;
 pub mod vocabulary;

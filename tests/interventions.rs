@@ -120,3 +120,45 @@ fn a_halt_gives_what_the_module_gave_and_not_its_last_call() {
     assert_eq!(names, ["input", "relu", "dropout"]);
     assert_eq!(trace.ops()[1].results(), [trace.outputs()[0].value()]);
 }
+
+/// Nothing is replaced inside a transform, and nobody may think that it was.
+#[test]
+fn an_op_inside_a_transform_is_refused_by_every_way_to_name_it() {
+    let x = input();
+    let forward = || {
+        let gradient = mlx_rs::transforms::grad(|x: &Array| ops::square(ops::exp(x)?)?.sum(false))(&x)?;
+        ops::exp(&gradient)
+    };
+    let label = |label: &str| Selector::Label(label.to_string());
+    for selector in [
+        label("square_1"),
+        label("square_1:1"),
+        Selector::Name("exp".to_string()),
+    ] {
+        let refused = Session::new()
+            .intervene(selector.clone(), Edit::Zero)
+            .run(&x, forward)
+            .unwrap_err();
+        let refusal = refused.refusal().unwrap();
+        assert_eq!(refusal.code.name(), "intervention_inside_transform", "{selector}");
+        assert_eq!(refusal.capability, "session.intervene_inside_transform");
+    }
+    let refused = Session::new()
+        .run_until(label("square_1"), &x, forward)
+        .unwrap_err();
+    assert_eq!(
+        refused.refusal().unwrap().code.name(),
+        "intervention_inside_transform"
+    );
+    // A label that the forward itself has is the op there, whatever goes by it inside.
+    let (trace, y) = Session::new()
+        .intervene(label("exp_1"), Edit::Zero)
+        .run(&x, forward)
+        .unwrap();
+    assert_eq!(floats(&y), [0.0; 8]);
+    assert_eq!(trace.replacements().len(), 1);
+    // Nothing stays behind.
+    let (trace, _) = Session::new().run(&x, forward).unwrap();
+    assert!(trace.replacements().is_empty());
+    assert_eq!(validate(&trace).state(), State::Passed);
+}

@@ -267,3 +267,82 @@ fn without_stacks_every_call_is_its_own_op_without_a_line() {
     assert!(trace.ops().iter().all(|op| op.source().is_none()));
     assert_eq!(trace.lacking(), None);
 }
+
+#[test]
+fn inside_a_transform_ops_have_their_layers_and_lines_too() {
+    let x = input(&[2, 4]);
+    let mut model = Sequential::new()
+        .append(Linear::new(4, 3).unwrap())
+        .append(Gelu::new())
+        .append(Linear::new(3, 2).unwrap());
+    let session = Session::new().module(&model);
+    let begin = line!();
+    let (trace, _) = session
+        .run(&x, || {
+            let loss = |model: &mut Sequential, x: &Array| -> Result<Array, Exception> {
+                let y = model.forward(x)?;
+                y.index(0).sum(false)
+            };
+            let mut gradient = nn::value_and_grad(loss);
+            gradient(&mut model, &x).map(|(value, _)| value)
+        })
+        .unwrap();
+    assert_eq!(names(&trace), ["input", "value_and_grad"]);
+    let inside = trace.transforms()[0].forward();
+    assert_eq!(names(inside), ["linear", "gelu", "linear", "getitem", "sum"]);
+    let modules: Vec<_> = inside
+        .ops()
+        .iter()
+        .map(|op| op.module().map(str::to_string))
+        .collect();
+    assert_eq!(modules[0].as_deref(), Some("layers.0"));
+    assert_eq!(modules[2].as_deref(), Some("layers.2"));
+    let at = |line: u32| Some(begin + line);
+    assert_eq!(lines(inside), [at(4), at(4), at(4), at(5), at(5)]);
+    assert_eq!(lines(&trace), [at(8)]);
+    let status = validate(&trace);
+    assert_eq!(status.state(), State::Passed, "{status}");
+}
+
+/// A module around a transform is no scope of what runs inside, and a transform in a transform has its own stacks.
+#[test]
+fn what_lies_around_a_transform_is_no_part_of_its_inside() {
+    #[derive(Debug, ModuleParameters)]
+    #[module(root = mlx_rs)]
+    struct Slope {
+        #[param]
+        layer: Linear,
+    }
+    impl Module<&Array> for Slope {
+        type Output = Array;
+        type Error = Exception;
+
+        fn forward(&mut self, x: &Array) -> Result<Array, Exception> {
+            let inner = |x: &Array| -> Result<Array, Exception> {
+                let slope = mlx_rs::transforms::grad(|x: &Array| nn::gelu(x)?.sum(false))(x)?;
+                slope.square()?.sum(false)
+            };
+            let slope = mlx_rs::transforms::grad(inner)(x)?;
+            self.layer.forward(&slope)
+        }
+
+        fn training_mode(&mut self, _mode: bool) {}
+    }
+    let x = input(&[2, 4]);
+    let mut model = Slope {
+        layer: Linear::new(4, 3).unwrap(),
+    };
+    let trace = mlx_assay::trace(&mut model, &x).unwrap();
+    let outer = trace.transforms()[0].forward();
+    assert_eq!(names(outer), ["input", "value_and_grad", "square", "sum"]);
+    assert!(
+        outer.ops().iter().all(|op| op.module().is_none()),
+        "{:?}",
+        outer.ops()
+    );
+    let innermost = outer.transforms()[0].forward();
+    assert_eq!(names(innermost), ["input", "gelu", "sum"]);
+    assert!(lines(outer).iter().chain(&lines(innermost)).all(Option::is_some));
+    let names = names(&trace);
+    assert_eq!(names.last().map(String::as_str), Some("linear"));
+}

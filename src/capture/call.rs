@@ -1,6 +1,7 @@
 //! Calls: observed functions of mlx-c with their arguments and results.
 
 use mlx_sys::function::{Class, Function};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use thin_vec::ThinVec;
 
@@ -10,7 +11,8 @@ use super::value::ValueId;
 use crate::graph::Page;
 
 /// A call's number in its trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct CallId(pub(crate) u32);
 
 impl CallId {

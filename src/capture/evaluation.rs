@@ -1,5 +1,7 @@
 //! Evaluations: events of a trace.
 
+use serde::{Deserialize, Serialize};
+
 use super::call::CallId;
 use super::stack::SourceLine;
 use super::value::ValueId;
@@ -16,7 +18,8 @@ pub struct Evaluation {
 }
 
 /// Whether the model asked for an evaluation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EvaluationKind {
     /// `eval` or `async_eval` was called.
     Explicit,

@@ -132,11 +132,16 @@ impl State {
             payloads: match is_compiled {
                 // MLX traces a function on arrays without data.
                 true => PayloadPolicy::None,
-                false => self.payloads,
+                false => self.payloads.clone(),
             },
             hidden: self.hidden.clone(),
             compile: self.compile,
             inlined: self.inlined,
+            ignore_scopes: self.ignore_scopes,
+            stacks: self
+                .stacks
+                .as_ref()
+                .map(|(calls, evaluations)| (calls.inside(), evaluations.inside())),
             address: self.address.clone(),
             ..Self::default()
         };

@@ -5,15 +5,20 @@ use std::fmt;
 
 use mlx_rs::error::Exception;
 use mlx_rs::{ops, Array};
+use serde::{Deserialize, Serialize};
 
 use super::error::BackendUnsupportedError;
+use super::op::{Op, OpKind};
 use super::scope::ScopeId;
+use super::trace::Trace;
+use super::transform::Transform;
 use super::value::ValueId;
 use crate::capability::RefusalCode;
 
 /// Which ops: rows of the trace at op level that compute something. A lone call inside a module counts as that module's
 /// unless a module inside it ran before.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Selector {
     /// One row, by its label: `gelu_1`, `cell_1:2`.
     Label(String),
@@ -21,6 +26,25 @@ pub enum Selector {
     Name(String),
     /// What the module at this address gives back, each time that it runs: `layers.1`.
     Module(String),
+}
+
+impl Selector {
+    /// Whether it means this row of a trace; a module means what lies in it too.
+    pub(super) fn means(&self, op: &Op) -> bool {
+        match self {
+            Self::Label(wanted) => is_label(wanted, &op.label()),
+            Self::Name(wanted) => wanted == op.func_name(),
+            Self::Module(wanted) => op.module().is_some_and(|address| {
+                let rest = address.strip_prefix(wanted.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }),
+        }
+    }
+}
+
+/// Whether a label is the wanted one, which may leave out `:1`.
+fn is_label(wanted: &str, label: &str) -> bool {
+    label == wanted || label.strip_suffix(":1") == Some(wanted)
 }
 
 impl fmt::Display for Selector {
@@ -88,7 +112,8 @@ impl Edit {
 }
 
 /// A result and what took its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Replacement {
     /// What was computed.
     pub original: ValueId,
@@ -168,7 +193,7 @@ impl Interventions {
         let mut places = Vec::new();
         for (place, planned) in self.planned.iter_mut().enumerate() {
             let fits = match &planned.selector {
-                Selector::Label(wanted) => *wanted == label || (call == 1 && label == format!("{wanted}:1")),
+                Selector::Label(wanted) => is_label(wanted, &label),
                 Selector::Name(wanted) => wanted == row.name,
                 Selector::Module(wanted) => row.module.is_some_and(|(address, _)| address == wanted),
             };
@@ -204,6 +229,29 @@ impl Interventions {
         Some(current)
     }
 
+    /// Why the capture is refused where something is planned for what ran inside a transform: nothing reaches that. A label
+    /// that the forward itself has means the op there.
+    pub(super) fn inside(&self, transforms: &[Transform]) -> Option<BackendUnsupportedError> {
+        if self.is_empty() {
+            return None;
+        }
+        let planned = self.planned.iter();
+        let open: Vec<&Selector> = planned
+            .filter(|it| !(it.found && matches!(it.selector, Selector::Label(_))))
+            .map(|it| &it.selector)
+            .collect();
+        let (selector, label) = transforms
+            .iter()
+            .find_map(|transform| meant(&open, transform.forward()))?;
+        let message = format!(
+            "{selector} is {label} inside a transform's closure, where nothing is replaced or halted"
+        );
+        Some(BackendUnsupportedError::new(
+            RefusalCode::InterventionInsideTransform,
+            message,
+        ))
+    }
+
     /// Why the capture is refused: an edit that did not fit, or a place that never came in a forward that came to its
     /// end, or to its halt.
     pub(super) fn refusal(&mut self, has_returned: bool) -> Option<BackendUnsupportedError> {
@@ -215,4 +263,21 @@ impl Interventions {
         });
         self.refusal.take().or(missed)
     }
+}
+
+/// The first op of a closure's forward, or of one inside it, that a selector means.
+fn meant<'a>(selectors: &[&'a Selector], forward: &Trace) -> Option<(&'a Selector, String)> {
+    let ops = forward.ops();
+    let computed = ops.iter().filter(|op| op.kind() == OpKind::Op);
+    let own = computed.flat_map(|op| selectors.iter().map(move |selector| (*selector, op)));
+    let found = own
+        .filter(|(selector, op)| selector.means(op))
+        .map(|(selector, op)| (selector, op.label()))
+        .next();
+    found.or_else(|| {
+        let inner = forward.transforms().iter();
+        inner
+            .map(Transform::forward)
+            .find_map(|inner| meant(selectors, inner))
+    })
 }

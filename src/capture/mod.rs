@@ -14,6 +14,7 @@ pub mod given;
 mod inputs;
 mod inside;
 mod intervention;
+mod kept;
 mod module;
 mod op;
 mod parting;
@@ -42,7 +43,9 @@ pub use policy::{unwrapped_policy, CompilePolicy, PayloadPolicy, UnwrappedPolicy
 pub use scope::{function_scope, module_scope, Scope, ScopeId, ScopeKind, Scoped};
 pub(crate) use session::Named;
 pub use session::{trace, Attempt, End, Session};
+pub(crate) use stack::Named as StackNames;
 pub use stack::SourceLine;
+pub(crate) use tables::Tables;
 pub use trace::{Closure, FailedCall, Output, Trace, Unwrapped};
 pub use transform::{Captured, Primitive, Source, Transform};
 pub use value::{Origin, Shape, Value, ValueId};

@@ -1,12 +1,17 @@
 //! Two traces side by side, and the first value of one that is no number: what people do by hand when a port drifts.
 
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::argument::Recorded;
 use super::op::Op;
 use super::trace::Trace;
-use super::value::ValueId;
+use super::value::{Origin, ValueId};
 use crate::graph::{self, GraphError};
 
 /// One op of two traces, and how far its results lie apart.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Apart {
     /// The op's label in the first trace.
     pub op: String,
@@ -15,7 +20,8 @@ pub struct Apart {
 }
 
 /// How an op of one trace differs from that of another.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Difference {
     /// Another op stands there, or none: from here on the traces cannot be laid side by side.
     Op {
@@ -118,7 +124,7 @@ impl Trace {
     }
 
     fn difference(&self, op: &Op, other: &Trace, their: &Op) -> Result<Option<Difference>, GraphError> {
-        for (one, two) in op.results().iter().zip(their.results()) {
+        for (one, two) in ordered(self, op).iter().zip(&ordered(other, their)) {
             let (shape, theirs) = (self.value(*one).shape(), other.value(*two).shape());
             if shape != theirs {
                 return Ok(Some(Difference::Shape {
@@ -139,6 +145,35 @@ impl Trace {
     /// The elements of a value as numbers; those of a complex one both parts after another.
     fn numbers(&self, value: ValueId) -> Result<Option<Vec<f64>>, GraphError> {
         self.value(value).payload().map(graph::numbers).transpose()
+    }
+}
+
+/// An op's results in an order that is the same in each run: mlx-rs keeps parameters in hash maps, and gives gradients in
+/// the order that it finds them in.
+fn ordered(trace: &Trace, op: &Op) -> Vec<ValueId> {
+    let mut results = op.results().to_vec();
+    results.sort_by_key(|result| parameter_of(trace, *result));
+    results
+}
+
+/// The address of the parameter that a result is the gradient by; `None` for anything else.
+fn parameter_of(trace: &Trace, result: ValueId) -> Option<Arc<str>> {
+    let Origin::Result { call, index } = *trace.value(result).origin() else {
+        return None;
+    };
+    let call = trace.call(call);
+    if call.function().name != "mlx_closure_value_and_grad_apply" {
+        return None;
+    }
+    let given = call.arguments().iter().find_map(|argument| match argument {
+        Recorded::Arrays(values) => Some(values),
+        _ => None,
+    })?;
+    // The values come first, then a gradient for each argument.
+    let place = (index as usize + given.len()).checked_sub(call.results().len())?;
+    match trace.value(*given.get(place)?).origin() {
+        Origin::Parameter { address } => Some(address.clone()),
+        _ => None,
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::cell::Cell;
 
+use serde::{Deserialize, Serialize};
+
+use super::intervention::Selector;
+
 /// What to do when the forward used the result of an operation that the recorded surface does not cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnwrappedPolicy {
@@ -13,17 +17,22 @@ pub enum UnwrappedPolicy {
 }
 
 /// Which arrays a trace keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PayloadPolicy {
     /// All of them, as shared handles.
     #[default]
     All,
+    /// What the chosen ops read and give, so that they can be validated; of the others shapes and dtypes only. What was
+    /// not chosen is let go when the forward is over, before what it is left lazy is computed.
+    Ops(Vec<Selector>),
     /// None: shapes and dtypes only. Such a trace cannot be validated.
     None,
 }
 
 /// How functions compiled by `transforms::compile` run while a trace is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum CompilePolicy {
     /// As their operations, each recorded. Side effects happen each time: a draw without a state of its own, which a plain
     /// run freezes at the first call, is drawn anew.

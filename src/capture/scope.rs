@@ -1,6 +1,7 @@
 //! Scopes: where a call happened.
 
 use mlx_rs::module::{Module, ModuleParamMut, ModuleParamRef, ModuleParameters};
+use serde::{Deserialize, Serialize};
 
 use super::inputs::CaptureOutputs;
 use super::module::class_name;
@@ -8,7 +9,8 @@ use super::session::with_active;
 use super::value::ValueId;
 
 /// A scope's number in its trace. Each entry is a scope of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ScopeId(pub(crate) u32);
 
 impl ScopeId {
@@ -18,7 +20,8 @@ impl ScopeId {
 }
 
 /// One entry into a module or a named function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Scope {
     pub(crate) parent: Option<ScopeId>,
     pub(crate) kind: ScopeKind,
@@ -32,7 +35,8 @@ pub struct Scope {
 }
 
 /// What was entered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ScopeKind {
     /// A module, by its class.
     Module(String),

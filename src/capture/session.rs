@@ -18,6 +18,7 @@ use super::beside::with_bystander;
 use super::error::{BackendUnsupportedError, CaptureError, TraceError};
 use super::inputs::{CaptureInputs, CaptureOutputs};
 use super::intervention::{Edit, Interventions, Selector};
+use super::kept;
 use super::module::class_name;
 use super::policy::{default_unwrapped_policy, CompilePolicy, PayloadPolicy, UnwrappedPolicy};
 use super::recorder::{Recorder, State};
@@ -122,7 +123,8 @@ impl Session {
     /// both: see [`Trace::replacements`].
     ///
     /// An edit that does not fit ends the capture with a [`BackendUnsupportedError`] of code `intervention_mismatch`, a
-    /// selector that matches nothing with one of code `selector_without_match`.
+    /// selector that matches nothing with one of code `selector_without_match`, and one that means an op inside a transform's
+    /// closure with one of code `intervention_inside_transform`.
     pub fn intervene(mut self, at: Selector, edit: Edit) -> Self {
         self.interventions.plan(at, Some(edit));
         self
@@ -281,7 +283,11 @@ impl Session {
             return Err(BackendUnsupportedError::new(RefusalCode::GpuUnavailable, message).into());
         }
         let recorder = Rc::new(Recorder::new(State {
-            payloads: self.payloads,
+            // Which ops are chosen is known when all of them are.
+            payloads: match &self.payloads {
+                PayloadPolicy::Ops(_) => PayloadPolicy::All,
+                other => other.clone(),
+            },
             hidden: self.hidden,
             interventions: self.interventions,
             compile: self.compile,
@@ -332,6 +338,10 @@ impl Session {
         let asked = Asked {
             policy: self.unwrapped.unwrap_or_else(default_unwrapped_policy),
             has_returned: matches!(end, End::Returned(_)),
+            kept: match self.payloads {
+                PayloadPolicy::Ops(chosen) => Some(chosen),
+                PayloadPolicy::All | PayloadPolicy::None => None,
+            },
         };
         let trace = finish(state, asked, input_values, parameters, outputs, self.declared);
         Ok(Attempt { trace, end })
@@ -423,6 +433,8 @@ struct Asked {
     policy: UnwrappedPolicy,
     /// Whether the forward came to its end; what it did not come to cannot be missed.
     has_returned: bool,
+    /// The ops whose payloads are kept, where they are chosen.
+    kept: Option<Vec<Selector>>,
 }
 
 fn finish(
@@ -441,13 +453,16 @@ fn finish(
         return Err(error.into());
     }
     let halted = state.interventions.is_halted();
+    if let Some(refusal) = state.interventions.inside(&state.transforms) {
+        return Err(refusal.into());
+    }
     if let Some(refusal) = state.interventions.refusal(asked.has_returned) {
         return Err(refusal.into());
     }
     if halted {
         outputs = numbered(&state.halted_with);
     }
-    let trace = Trace {
+    let mut trace = Trace {
         halted,
         ..state.into_trace(inputs, parameters, outputs, declared)
     };
@@ -457,6 +472,14 @@ fn finish(
             return Err(BackendUnsupportedError::new(RefusalCode::UnwrappedOpInCapture, warning).into());
         }
         log::warn!("{warning}");
+    }
+    if let Some(chosen) = asked.kept {
+        // What a forward that failed did not come to cannot be missed.
+        let ended = asked.has_returned || halted;
+        if let Some(refusal) = kept::refusal(&trace, &chosen).filter(|_| ended) {
+            return Err(refusal.into());
+        }
+        kept::keep(&mut trace, chosen);
     }
     Ok(trace)
 }
@@ -519,7 +542,8 @@ impl State {
             replacements: self.replacements,
             payloads: self.payloads,
             thread: std::thread::current().id(),
-            lazy: self.lazy,
+            lazy: self.lazy.into_keys().collect(),
+            loaded: false,
         }
     }
 }

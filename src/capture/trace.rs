@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use super::call::{Call, CallId};
 use super::evaluation::Evaluation;
@@ -17,7 +18,7 @@ use super::stack::{Named, SourceLine};
 use super::tables::Tables;
 use super::transform::Transform;
 use super::value::{Origin, Value, ValueId};
-use crate::graph::{self, GraphError, Page, Subgraph};
+use crate::graph::{self, GraphError, Subgraph};
 
 /// The record of one forward, in single-assignment form: a call reads only values that stand before its results.
 ///
@@ -45,13 +46,16 @@ pub struct Trace {
     /// What stacks told, where they were taken down.
     pub(crate) named: Named,
     pub(crate) thread: ThreadId,
-    /// What MLX's graph held of each constant that was not computed yet when first used. A constant that had a
-    /// producer and stands not here is one whose making nobody recorded.
-    pub(crate) lazy: FxHashMap<ValueId, Page>,
+    /// The constants that were not computed yet when first used, and behind which MLX's graph was read. A constant that
+    /// had a producer and stands not here is one whose making nobody recorded.
+    pub(crate) lazy: FxHashSet<ValueId>,
+    /// Whether it was read from where it was saved: nothing of MLX's graph is left.
+    pub(crate) loaded: bool,
 }
 
 /// One output of the forward.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Output {
     pub(crate) path: String,
     pub(crate) value: ValueId,
@@ -70,7 +74,8 @@ impl Output {
 }
 
 /// A function that the forward compiled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Closure {
     /// How many calls had been recorded when it was compiled.
     pub calls_before: usize,
@@ -92,7 +97,8 @@ pub struct FailedCall {
 }
 
 /// Values that an unseen operation computed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Unwrapped {
     /// How many arrays were affected.
     pub arrays: usize,
@@ -256,6 +262,11 @@ impl Trace {
     /// What a reader may overlook, in sentences: none of it makes the trace less true.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.loaded {
+            let lost = "loaded: MLX's graph did not survive saving, so that calls are replayed by their functions alone, \
+                        and transforms and opaque compiled functions not at all";
+            notes.push(lost.to_string());
+        }
         let drawing: usize = self.closures.iter().map(|closure| closure.draws).sum();
         if drawing > 0 {
             let shown = match self.compile {
@@ -335,11 +346,17 @@ impl Trace {
     }
 
     /// What was kept alive.
-    pub fn payload_policy(&self) -> PayloadPolicy {
-        self.payloads
+    pub fn payload_policy(&self) -> &PayloadPolicy {
+        &self.payloads
     }
 
-    /// The thread that captured: only there can subgraphs be evaluated.
+    /// Whether it was loaded from where it was [saved](Self::save): then nothing of MLX's graph is left, and its calls are
+    /// replayed by their functions alone.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+
+    /// The thread that captured, or loaded: only there can subgraphs be evaluated.
     pub fn thread(&self) -> ThreadId {
         self.thread
     }

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::call::CallId;
 use super::trace::Trace;
 use super::value::ValueId;
@@ -46,16 +48,17 @@ impl Primitive {
 /// The inside of one call that ran a closure.
 #[derive(Debug)]
 pub struct Transform {
-    pub(super) call: CallId,
+    pub(crate) call: CallId,
     pub(crate) forward: Trace,
-    pub(super) captured: Vec<Captured>,
-    pub(super) given: Vec<Captured>,
-    pub(super) arguments: Vec<Option<ValueId>>,
-    pub(super) derivative: Option<Page>,
+    pub(crate) captured: Vec<Captured>,
+    pub(crate) given: Vec<Captured>,
+    pub(crate) arguments: Vec<Option<ValueId>>,
+    pub(crate) derivative: Option<Page>,
 }
 
 /// An array of the forward around it that a closure used beside its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Captured {
     /// The value inside, a constant there.
     pub inside: ValueId,

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use mlx_rs::{Array, Dtype};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::call::CallId;
 
 /// A value's number in its trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ValueId(pub(crate) u32);
 
 impl ValueId {

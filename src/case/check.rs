@@ -204,6 +204,19 @@ fn whole(file: &CaseFile, index: &Index, names: &Names) -> Vec<FaultAt> {
                 .halt
                 .iter()
                 .map(|label| (label, index.value(&session.key("halt")))),
+        )
+        .chain(
+            file.session
+                .payloads
+                .ops()
+                .iter()
+                .enumerate()
+                .map(|(place, label)| {
+                    (
+                        label,
+                        index.value(&session.key("payloads").key("ops").index(place)),
+                    )
+                }),
         );
     for (label, mark) in labels.filter(|(label, _)| Place::read(label).is_none()) {
         let fault = Fault::NotALabel { label: label.clone() };

@@ -24,6 +24,7 @@ pub mod load;
 pub mod matrix;
 pub mod names;
 mod op;
+pub mod payloads;
 pub mod position;
 pub mod program;
 mod requires;

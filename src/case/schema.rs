@@ -9,6 +9,7 @@ use super::data::{GivenAs, View};
 use super::date::Date;
 use super::fill::Fill;
 use super::intervention::Intervention;
+use super::payloads::Payloads;
 pub use super::requires::Requires;
 use super::spec::Spec;
 use super::value::Value;
@@ -192,6 +193,8 @@ pub struct Session {
     /// Whether ops get their names and source lines from the call stack, as in code that nobody touched, instead of from
     /// the case's own names.
     pub call_stacks: bool,
+    /// Whether the trace is saved and loaded again, and then validated as it was loaded.
+    pub reload: bool,
     /// Functions of mlx-c that the recorder pretends not to know: a seam for tests of the recorder.
     pub hide: Vec<String>,
 }
@@ -229,17 +232,6 @@ pub enum On {
     Gpu,
     /// On a stream of the capture's own, of the CPU.
     OwnStream,
-}
-
-/// Which payloads a trace keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Payloads {
-    /// All of them, so that everything can be replayed.
-    #[default]
-    All,
-    /// None.
-    None,
 }
 
 /// The expectations of a case: one map, or a list of maps of which each cell meets some.

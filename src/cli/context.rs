@@ -6,17 +6,20 @@ use crate::case::error::nearest;
 use crate::case::load::{find_root, FindError};
 use crate::coverage::excluded::ExcludedError;
 use crate::generate::probe::DraftError;
+use crate::graph::GraphError;
 use crate::harness::backend::Backend;
 use crate::harness::pool::Workers;
 use crate::harness::suite::EndError;
 use crate::harness::worker::WorkerError;
 use crate::report::text::counted;
+use crate::report::ReportError;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::git::GitError;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::merge::MergeError;
 use crate::scorecard::side::SideError;
 use crate::scorecard::store::{Store, WriteError};
+use crate::store::StoreError;
 use std::path::PathBuf;
 use std::sync::Arc;
 use thiserror::Error;
@@ -129,6 +132,46 @@ pub enum CliError {
     /// A file cannot be generated.
     #[error(transparent)]
     Draft(#[from] DraftError),
+    /// A trace cannot be saved or loaded.
+    #[error(transparent)]
+    Trace(#[from] StoreError),
+    /// A payload cannot be computed or read.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// A trace is to be compared with something else.
+    #[error("{trace} is a saved trace, and what it is to be compared with is none; name two traces")]
+    OneTrace {
+        /// The trace.
+        trace: String,
+    },
+    /// A saved trace is to be saved.
+    #[error("a saved trace is not saved again; copy it")]
+    SavedAlready,
+    /// A cell gave no trace.
+    #[error("{cell} gave no trace to be saved: {why}")]
+    Untraced {
+        /// The cell's id.
+        cell: String,
+        /// Why.
+        why: String,
+    },
+    /// There is nothing to draw, or too much.
+    #[error("a picture of {ops} ops shows nothing that the table does not")]
+    NothingToDraw {
+        /// How many ops there are.
+        ops: usize,
+    },
+    /// A picture cannot be written.
+    #[error("writing {}: {source}", .path.display())]
+    Drawing {
+        /// The file.
+        path: PathBuf,
+        /// The file system's answer.
+        source: std::io::Error,
+    },
+    /// A template does not fit.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// A new case would replace an old one.
     #[error("{file} exists already; choose another id")]
     Exists {
@@ -156,6 +199,11 @@ impl CliError {
             | CliError::Exists { .. }
             | CliError::NoOutcomes
             | CliError::NotCommitted
+            | CliError::OneTrace { .. }
+            | CliError::SavedAlready
+            | CliError::Untraced { .. }
+            | CliError::NothingToDraw { .. }
+            | CliError::Trace(StoreError::Exists { .. } | StoreError::NoName { .. })
             | CliError::Side(SideError::Nothing { .. })
             | CliError::NoSuchFamily { .. }
             | CliError::BadId { .. }

@@ -1,7 +1,8 @@
-//! `assay diff`: what changed between two scorecards.
+//! `assay diff`: what changed between two scorecards, or where two traces part.
 
 use super::context::{CliError, Context};
 use super::output::say;
+use super::saved;
 use crate::case::date::Date;
 use crate::report::diff::{markdown, text};
 use crate::scorecard::diff::{diff as compare, Terms};
@@ -13,7 +14,7 @@ use clap::{Args, ValueEnum};
 /// What to compare.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// A scorecard's file, a file of outcomes, or a git revision
+    /// A scorecard's file, a file of outcomes, a git revision, or a saved trace
     #[arg(value_name = "BASE")]
     base: String,
     /// The same; the scorecard as it lies here if left out
@@ -22,6 +23,9 @@ pub struct Arguments {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: DiffFormat,
+    /// How far ops of two traces may lie apart, in units of an op's largest magnitude
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.0)]
+    tolerance: f64,
 }
 
 /// How to print a difference.
@@ -38,6 +42,10 @@ pub enum DiffFormat {
 
 /// Compares; ends with a regression where anything got worse or weaker.
 pub fn diff(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliError> {
+    if saved::are_traces(&arguments.base, arguments.head.as_deref())? {
+        let head = arguments.head.as_deref().unwrap_or_default();
+        return saved::diff(&arguments.base, head, arguments.tolerance, arguments.format);
+    }
     let store = context.store()?;
     let here = store.path(CARD).display().to_string();
     let base = side(store.root(), &arguments.base)?;

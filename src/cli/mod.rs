@@ -18,6 +18,7 @@ mod output;
 pub mod progress;
 pub mod report;
 pub mod run;
+mod saved;
 pub mod show;
 mod start;
 mod summary;

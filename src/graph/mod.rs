@@ -9,6 +9,7 @@ mod array;
 mod compare;
 mod error;
 mod identity;
+mod layout;
 mod memory;
 pub mod raw_calls;
 mod subgraph;
@@ -20,5 +21,6 @@ pub use array::{
 pub use compare::{compare, differ, Difference};
 pub use error::GraphError;
 pub use identity::ArrayId;
+pub use layout::{distinct_elements, lay_out, Layout};
 pub use memory::{changed, elements, from_bytes, numbers, read, respan, span};
 pub use subgraph::{Ancestors, Book, Known, Page, Step, Subgraph};

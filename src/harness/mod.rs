@@ -22,6 +22,7 @@ mod probe;
 pub mod protocol;
 pub mod publish;
 pub mod requires;
+pub mod rows;
 pub mod seam;
 pub mod stream;
 pub mod suite;

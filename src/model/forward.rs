@@ -23,7 +23,8 @@ use crate::case::data::{ArraySpec, Data, GivenAs, Input, View};
 use crate::case::fill::nudged;
 use crate::case::intervention::{Intervention, Place};
 use crate::case::names::stands_for;
-use crate::case::schema::{Compile, On, Payloads, Unwrapped};
+use crate::case::payloads::Payloads;
+use crate::case::schema::{Compile, On, Unwrapped};
 use crate::case::value::Value;
 use crate::vocabulary::DType;
 
@@ -258,8 +259,11 @@ impl<'a> Model<'a> {
                 Unwrapped::Warn => UnwrappedPolicy::Warn,
                 Unwrapped::Refuse => UnwrappedPolicy::Refuse,
             })
-            .payloads(match asked.payloads {
+            .payloads(match &asked.payloads {
                 Payloads::All => PayloadPolicy::All,
+                Payloads::Ops(ops) => {
+                    PayloadPolicy::Ops(ops.iter().map(|place| selector_of(place)).collect())
+                }
                 Payloads::None => PayloadPolicy::None,
             })
             .call_stacks(asked.call_stacks)

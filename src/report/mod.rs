@@ -8,6 +8,7 @@ pub mod gate;
 pub mod graph;
 pub mod junit;
 pub mod pages;
+pub mod parting;
 pub mod site;
 pub mod table;
 pub mod text;

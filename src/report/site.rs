@@ -1,16 +1,18 @@
 //! All pages of a report: plain data in, files out. Nothing here reads or writes a file.
 
 use super::badge::badges;
+use super::graph::graph;
 use super::pages::{capability, case, cases, diff, function, index};
 use crate::capability::Capability;
 use crate::scorecard::changes::{Change, Version};
 use crate::scorecard::gate::Missing;
 use crate::scorecard::label::Standing as Label;
-use crate::scorecard::outcome::Outcome;
+use crate::scorecard::outcome::{ModuleRow, OpRow, Outcome};
 use crate::scorecard::totals::Totals;
 use crate::vocabulary::Device;
 use rayon::prelude::*;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use tera::{Context, Tera};
 use thiserror::Error;
@@ -22,7 +24,7 @@ pub const FOLDER: &str = "reports";
 pub const FOLDERS: [&str; 3] = ["capabilities", "cases", "functions"];
 
 /// The templates, by name; built in, so that the binary needs no folder beside it.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("base.html", include_str!("../../templates/base.html")),
     ("badge.svg", include_str!("../../templates/badge.svg")),
     ("capabilities.md", include_str!("../../templates/capabilities.md")),
@@ -32,8 +34,10 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("diff.html", include_str!("../../templates/diff.html")),
     ("function.html", include_str!("../../templates/function.html")),
     ("graph.html", include_str!("../../templates/graph.html")),
+    ("graph.svg", include_str!("../../templates/graph.svg")),
     ("index.html", include_str!("../../templates/index.html")),
     ("ops.html", include_str!("../../templates/ops.html")),
+    ("trace.svg", include_str!("../../templates/trace.svg")),
 ];
 
 /// What lies beside the pages as it is.
@@ -129,6 +133,22 @@ pub fn badge_files(version: &Version, device: Device, label: &Label) -> Result<V
     badges
         .map(|badge| templates.page("badge.svg", &format!("docs/{}", badge.path), &badge))
         .collect()
+}
+
+/// A trace's ops as a picture that stands alone; `None` where there is nothing to draw, or too much.
+///
+/// # Errors
+///
+/// The template does not fit.
+pub fn picture(ops: &[OpRow], modules: &[ModuleRow]) -> Result<Option<String>, ReportError> {
+    let Some(graph) = graph(ops, modules) else {
+        return Ok(None);
+    };
+    let style = include_str!("../../templates/style.css").lines();
+    let style: Vec<&str> = style.filter(|line| line.starts_with(".graph ")).collect();
+    let view = json!({"trace": {"graph": graph, "number": 0}, "style": style.join("\n")});
+    let (_, text) = Templates::new()?.page("trace.svg", "a picture of a trace", &view)?;
+    Ok(Some(text))
 }
 
 /// The templates, ready to be filled in.

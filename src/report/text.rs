@@ -141,7 +141,19 @@ pub fn trace(outcome: &Outcome) -> String {
         .unwrap_or_default();
     let mut text = format!("{}   record {}{value}\n", outcome.cell, outcome.record);
     text.push_str(&format!("{}:{}\n", outcome.file, outcome.line));
-    text.push_str(&state_line(evidence));
+    text.push_str(&shown(evidence));
+    for finding in &outcome.findings {
+        text.push_str(&format!(
+            "\n{}:{}  {}\n{}\n",
+            outcome.file, finding.line, finding.at, finding.message
+        ));
+    }
+    text
+}
+
+/// What was found of a trace: how it ended, the ops as a table, modules, evaluations, insides, notes, warnings.
+pub fn shown(evidence: &Evidence) -> String {
+    let mut text = state_line(evidence);
     if !evidence.ops.is_empty() {
         text.push('\n');
         text.push_str(&ops(&evidence.ops).to_string());
@@ -188,12 +200,6 @@ pub fn trace(outcome: &Outcome) -> String {
     }
     for warning in &evidence.warnings {
         text.push_str(&format!("\nwarning  {warning}\n"));
-    }
-    for finding in &outcome.findings {
-        text.push_str(&format!(
-            "\n{}:{}  {}\n{}\n",
-            outcome.file, finding.line, finding.at, finding.message
-        ));
     }
     text
 }

@@ -143,7 +143,7 @@ fn compare_apart_from(first: &Trace, second: &Trace, apart: &HashSet<ValueId>) -
         let inside = compare_apart_from(one.forward(), other.forward(), &outside);
         let name = first.call(one.call()).name();
         // Of a compiled function nothing was kept that could be compared.
-        if one.forward().payload_policy() == PayloadPolicy::All {
+        if *one.forward().payload_policy() == PayloadPolicy::All {
             comparison
                 .notes
                 .extend(inside.notes.iter().map(|note| format!("inside {name}: {note}")));

@@ -27,8 +27,8 @@ pub(super) fn gap_of_call(trace: &Trace, id: CallId, call: &Call) -> Option<Stri
             ));
         }
     }
-    // A session reads the graph of every call, or ends.
-    if trace.subgraph(call).is_none() {
+    // A session reads the graph of every call, or ends; saving a trace leaves it behind.
+    if trace.subgraph(call).is_none() && !trace.is_loaded() {
         return Some("what MLX's graph held of the call is gone".to_string());
     }
     None
@@ -208,9 +208,7 @@ fn misplaced(trace: &Trace, id: ValueId) -> Option<String> {
         Origin::Constant if is_parameter(trace, id) => {
             Some(format!("parameter value {number} is recorded as a constant"))
         }
-        Origin::Constant
-            if value.payload().is_some() && value.had_producer() != trace.lazy.contains_key(&id) =>
-        {
+        Origin::Constant if value.payload().is_some() && value.had_producer() != trace.lazy.contains(&id) => {
             Some(format!(
                 "value {number} is called a constant, but something computed it that nobody recorded"
             ))

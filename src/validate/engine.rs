@@ -35,7 +35,7 @@ const FEW: i32 = 16;
 pub fn validate(trace: &Trace) -> Status {
     // A trace without calls whose outputs come from a call has lost that call: this is a fault, not an absence.
     let nothing_computed = trace.calls().is_empty() && coverage::gaps_of_trace(trace).is_empty();
-    if trace.payload_policy() == PayloadPolicy::None || nothing_computed {
+    if *trace.payload_policy() == PayloadPolicy::None || nothing_computed {
         return roll_up::unavailable(
             trace,
             "there is nothing to replay with: no payloads were kept, or nothing was computed",
@@ -137,7 +137,7 @@ impl<'a> Engine<'a> {
             plans: Vec::with_capacity(chosen.len()),
             streams: Streams::new(),
             work: Work::default(),
-            same_thread: trace.thread() == std::thread::current().id(),
+            same_thread: !trace.is_loaded() && trace.thread() == std::thread::current().id(),
             guarded: trace.values().iter().any(|value| value.shape().contains(&0)),
             perturbed: HashMap::new(),
             evaluated_inside: evaluated_inside(trace),

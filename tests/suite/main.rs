@@ -19,4 +19,5 @@ mod runs;
 mod scorecard;
 mod sides;
 mod stand_in;
+mod traces;
 mod verdicts;

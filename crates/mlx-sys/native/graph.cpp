@@ -462,19 +462,24 @@ class Writer {
   size_t first_input_;
 };
 
-// The lowest and highest offset, in elements from the first one, that an array's strides reach.
-std::pair<int64_t, int64_t> reach(const mx::array& a) {
+// The lowest and highest offset, in elements from the first one, that strides reach.
+std::pair<int64_t, int64_t>
+reach(const mx::Shape& shape, const mx::Strides& strides, bool contiguous, size_t data_size) {
   int64_t low = 0;
   int64_t high = 0;
-  for (size_t i = 0; i < a.ndim(); ++i) {
-    auto way = a.strides()[i] * static_cast<int64_t>(a.shape()[i] - 1);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    auto way = strides[i] * static_cast<int64_t>(shape[i] - 1);
     (way < 0 ? low : high) += way;
   }
   // Kernels that see a contiguous array read `data_size` elements in a row.
-  if (a.flags().contiguous) {
-    high = std::max(high, static_cast<int64_t>(a.data_size()) - 1 + low);
+  if (contiguous) {
+    high = std::max(high, static_cast<int64_t>(data_size) - 1 + low);
   }
   return {low, high};
+}
+
+std::pair<int64_t, int64_t> reach(const mx::array& a) {
+  return reach(a.shape(), a.strides(), a.flags().contiguous, a.data_size());
 }
 
 void must_be_available(const mx::array& a) {
@@ -1048,28 +1053,46 @@ extern "C" int mlx_graph_span(void* data, size_t* bytes, mlx_array array) {
   });
 }
 
-// A new array with the shape, dtype, strides and flags of another, over `bytes` of memory that `fill` writes first.
+// How an array lies in memory.
+struct Layout {
+  mx::Shape shape;
+  mx::Strides strides;
+  mx::Dtype dtype;
+  mx::array::Flags flags;
+  size_t data_size;
+  size_t size;
+};
+
+static Layout layout_of(const mx::array& a) {
+  // An array without elements may have been made without saying how it lies.
+  auto known = a.size() != 0;
+  return {a.shape(), a.strides(), a.dtype(), a.flags(), known ? a.data_size() : 0, a.size()};
+}
+
+// A new array over `bytes` of memory that `fill` writes first.
 template <typename Fill>
-static mx::array laid_out_like(const mx::array& a, size_t bytes, Fill&& fill) {
-  auto [low, high] = a.size() ? reach(a) : std::pair<int64_t, int64_t>(0, -1);
-  auto width = static_cast<int64_t>(a.itemsize());
+static mx::array laid_out(const Layout& layout, size_t bytes, Fill&& fill) {
+  auto [low, high] = layout.size
+      ? reach(layout.shape, layout.strides, layout.flags.contiguous, layout.data_size)
+      : std::pair<int64_t, int64_t>(0, -1);
+  auto width = static_cast<int64_t>(mx::size_of(layout.dtype));
   if (bytes != static_cast<size_t>((high - low + 1) * width)) {
     throw std::invalid_argument("the memory does not have the size of the array's span");
   }
   // A descriptor of its own with the shape and dtype; its data is set below.
-  auto made = mx::array(mx::allocator::Buffer(nullptr), a.shape(), a.dtype(), [](mx::allocator::Buffer) {});
+  auto made = mx::array(mx::allocator::Buffer(nullptr), layout.shape, layout.dtype, [](mx::allocator::Buffer) {});
   auto buffer = mx::allocator::malloc(bytes);
   if (bytes) {
     fill(static_cast<char*>(buffer.raw_ptr()));
   }
-  made.set_data(buffer, a.size() ? a.data_size() : 0, a.strides(), a.flags(), -low * width, mx::allocator::free);
+  made.set_data(buffer, layout.data_size, layout.strides, layout.flags, -low * width, mx::allocator::free);
   return made;
 }
 
 extern "C" int mlx_graph_respan(mlx_array* res, mlx_array array, const void* data, size_t bytes) {
   return guarded([&] {
     auto fill = [&](char* memory) { std::memcpy(memory, data, bytes); };
-    mlx_array_set_(*res, laid_out_like(get(array), bytes, fill));
+    mlx_array_set_(*res, laid_out(layout_of(get(array)), bytes, fill));
   });
 }
 
@@ -1090,6 +1113,44 @@ extern "C" int mlx_graph_copy(mlx_array* res, void** data, size_t* bytes, mlx_ar
       std::memcpy(memory, from, *bytes);
       *data = memory;
     };
-    mlx_array_set_(*res, laid_out_like(a, *bytes, fill));
+    mlx_array_set_(*res, laid_out(layout_of(a), *bytes, fill));
+  });
+}
+
+extern "C" int mlx_graph_layout_of(mlx_graph_layout* res, int64_t* strides, mlx_array array) {
+  return guarded([&] {
+    const auto& a = get(array);
+    must_be_available(a);
+    auto layout = layout_of(a);
+    std::copy(layout.strides.begin(), layout.strides.end(), strides);
+    res->data_size = layout.data_size;
+    res->contiguous = layout.flags.contiguous;
+    res->row_contiguous = layout.flags.row_contiguous;
+    res->col_contiguous = layout.flags.col_contiguous;
+  });
+}
+
+extern "C" int mlx_graph_lay_out(
+    mlx_array* res,
+    const int* shape,
+    const int64_t* strides,
+    size_t dimensions,
+    mlx_dtype dtype,
+    const mlx_graph_layout* layout,
+    const void* data,
+    size_t bytes) {
+  return guarded([&] {
+    auto known = Layout{
+        mx::Shape(shape, shape + dimensions),
+        mx::Strides(strides, strides + dimensions),
+        mlx_dtype_to_cpp(dtype),
+        mx::array::Flags{layout->contiguous, layout->row_contiguous, layout->col_contiguous},
+        layout->data_size,
+        1};
+    for (auto extent : known.shape) {
+      known.size *= static_cast<size_t>(extent);
+    }
+    auto fill = [&](char* memory) { std::memcpy(memory, data, bytes); };
+    mlx_array_set_(*res, laid_out(known, bytes, fill));
   });
 }

@@ -179,6 +179,28 @@ int mlx_graph_respan(mlx_array* res, mlx_array a, const void* data, size_t bytes
  * `mlx_graph_span` gives it: `data` borrows that copy, to be written before anything reads the array. */
 int mlx_graph_copy(mlx_array* res, void** data, size_t* bytes, mlx_array a);
 
+/* How an evaluated array lies in memory, beside its strides: how many elements of memory MLX counts as its own, and what
+ * kernels may take for granted. They choose their way by it, and sum in another order. */
+typedef struct mlx_graph_layout_ {
+  size_t data_size;
+  bool contiguous;
+  bool row_contiguous;
+  bool col_contiguous;
+} mlx_graph_layout;
+/* `strides` has room for one number for each axis, in elements. */
+int mlx_graph_layout_of(mlx_graph_layout* res, int64_t* strides, mlx_array a);
+/* A new array that lies as said over a copy of `bytes` of memory, laid out as `mlx_graph_span` gives it. The extents are
+ * not negative, and their product and what the strides reach fit into an `int64_t`. */
+int mlx_graph_lay_out(
+    mlx_array* res,
+    const int* shape,
+    const int64_t* strides,
+    size_t dimensions,
+    mlx_dtype dtype,
+    const mlx_graph_layout* layout,
+    const void* data,
+    size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,8 @@ mod place;
 mod scopes;
 
 pub use place::SourceLine;
-pub(super) use scopes::{lines, name, Named};
+pub(crate) use scopes::Named;
+pub(super) use scopes::{lines, name};
 
 /// More frames than any model has between the forward and a call; what lies further out is not taken down.
 const DEEPEST: usize = 512;
@@ -22,6 +23,8 @@ pub(crate) struct Stacks {
     /// Where the stack of the forward begins: frames beyond are the caller's. Stacks grow downwards on all that MLX
     /// runs on.
     base: usize,
+    /// The stack on which a closure began, whose calls these are: what lies around it is no part of them.
+    around: Vec<usize>,
 }
 
 impl Stacks {
@@ -31,6 +34,18 @@ impl Stacks {
             base: std::ptr::from_ref(local) as usize,
             ..Self::default()
         }
+    }
+
+    /// Stacks of what a closure calls that is about to begin, while the forward that these are stacks of is under way.
+    pub(crate) fn inside(&self) -> Self {
+        let mut inside = Self {
+            base: self.base,
+            ..Self::default()
+        };
+        inside.push();
+        inside.ends.clear();
+        inside.around = std::mem::take(&mut inside.addresses);
+        inside
     }
 
     /// Takes down the stack as it is.
@@ -53,6 +68,11 @@ impl Stacks {
             Some(before) => self.ends[before] as usize,
             None => 0,
         };
-        &self.addresses[begin..self.ends[number] as usize]
+        let stack = &self.addresses[begin..self.ends[number] as usize];
+        // The frame that runs the closure is in both stacks, at another place of its code in each: it stays, and says
+        // nothing.
+        let outwards = stack.iter().rev().zip(self.around.iter().rev());
+        let shared = outwards.take_while(|(inner, outer)| inner == outer).count();
+        &stack[..stack.len() - shared]
     }
 }

@@ -258,7 +258,10 @@ fn is_library(file: &Path) -> bool {
     let steps = || file.components().map(|it| it.as_os_str().to_string_lossy());
     text.starts_with("/rustc/")
         || text.contains("/rustlib/src/rust/")
-        || steps().any(|it| it.starts_with("mlx-rs") || it == "mlx-sys" || it.starts_with("backtrace-"))
+        // What a build generates lies in a folder of the crate's name and a digest.
+        || steps().any(|it| {
+            it == "mlx-sys" || ["mlx-rs", "mlx-sys-", "backtrace-"].iter().any(|name| it.starts_with(name))
+        })
 }
 
 #[cfg(test)]
@@ -314,6 +317,9 @@ mod tests {
         }
         assert!(is_library(Path::new(
             "/home/me/.cargo/registry/src/index/mlx-rs-0.33.0/src/ops/mod.rs"
+        )));
+        assert!(is_library(Path::new(
+            "/home/me/app/target/debug/build/mlx-sys-c5650f7c5b9c94e5/out/observed.rs"
         )));
         assert!(is_library(Path::new(
             "/rustc/59807616/library/core/src/ops/function.rs"
