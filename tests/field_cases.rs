@@ -1,10 +1,16 @@
-//! Field cases 29 to 40: what users of other capture layers met, each with the outcome that is right.
+//! Field cases: what users of other capture layers met, each with the outcome that is right. Those from 29 on are here,
+//! those from 7 on are cases in `cases/field/`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use mlx_assay::capability::RefusalCode;
 use mlx_assay::capture::containers::Sequential;
 use mlx_assay::capture::{module_scope, ScopeKind, Scoped, TraceError};
+use mlx_assay::case::cell::Cell;
+use mlx_assay::case::check;
+use mlx_assay::case::schema::Expectation;
+use mlx_assay::under_test::backend;
 use mlx_assay::validate::validate;
 use mlx_assay::vocabulary::{Decision, Reason, State};
 use mlx_assay::{trace, Session, Trace};
@@ -312,4 +318,41 @@ fn case_40_a_capture_inside_a_capture_is_a_typed_refusal() {
     assert_eq!(inner.unwrap().refusal().unwrap().code, RefusalCode::NestedCapture);
     assert_eq!(names(&outer), ["input", "negative"]);
     passes(&outer);
+}
+
+/// Cases 7 to 28 are YAML: what `assay run field::` runs. Each number has at least one, which says what is right.
+#[test]
+fn cases_7_to_28_are_in_the_suite_by_number_each_with_what_is_right() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let suite = check::suite(root, &backend().names).unwrap();
+    let mut by_number: BTreeMap<u32, Vec<&Cell>> = BTreeMap::new();
+    for cell in &suite.cells {
+        let Some(name) = cell.id.strip_prefix("field::") else {
+            continue;
+        };
+        let number = name.split('_').next().and_then(|digits| digits.parse().ok());
+        let number = number.unwrap_or_else(|| panic!("{} begins with no number", cell.case.file));
+        let text = std::fs::read_to_string(root.join(&cell.case.file)).unwrap();
+        assert!(
+            text.contains(&format!("source: field case {number}\n")),
+            "{}",
+            cell.id
+        );
+        let says = |it: &Expectation| it.reference || it.outputs.is_some() || it.error.is_some();
+        assert!(
+            cell.expect.iter().any(|it| says(&it.item)),
+            "{} says nothing of what is right",
+            cell.id
+        );
+        by_number.entry(number).or_default().push(cell);
+    }
+    for (number, cells) in &by_number {
+        for cell in cells {
+            let known = cell.expected_fail.iter().map(|it| it.item.because.as_str());
+            let known: Vec<_> = known.collect();
+            println!("{number:2}  {}  {}", cell.id, known.join("; "));
+        }
+    }
+    let numbers: Vec<u32> = by_number.into_keys().collect();
+    assert_eq!(numbers, (7..=28).collect::<Vec<_>>());
 }

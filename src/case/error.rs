@@ -3,6 +3,7 @@
 use super::arguments::BindError;
 use super::names::Signature;
 use super::yaml::Mark;
+use crate::vocabulary::DType;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 use std::sync::Arc;
@@ -276,11 +277,27 @@ impl Fault {
             Fault::ShapeCount { .. } => say("give one shape for each array, or a single one for all: `shape: [3, 4]`"),
             Fault::EmptyAxis { .. } => say("give it a value, or remove it"),
             Fault::RepeatedValue { .. } => say("keep it once"),
-            Fault::UnusedAxis { axis } => Some(format!("write `${axis}` where its value belongs, or remove the axis")),
+            Fault::UnusedAxis { axis } => {
+                let meant = match nearest(axis, BY_THEMSELVES.into_iter()).first() {
+                    Some(near) => format!("did you mean `{near}`, which binds by itself? if not, "),
+                    None => String::new(),
+                };
+                Some(format!("{meant}write `${axis}` where its value belongs, or remove the axis"))
+            }
             Fault::AxisTwice { .. } => say("keep the axis, or the single value"),
             Fault::UnknownAxis { axis, known } => choose(axis, known, "axis"),
             Fault::UnknownAxisValue { value, known, .. } => choose(value, known, "value"),
-            Fault::WrongAxisValue { wanted, .. } => Some(format!("every value of this axis must be {wanted}")),
+            Fault::WrongAxisValue { value, wanted, .. } => {
+                let every = format!("every value of this axis must be {wanted}");
+                let near = match wanted == "an element type" {
+                    true => nearest(value, DType::ALL.iter().map(|it| it.name())),
+                    false => Vec::new(),
+                };
+                Some(match near.first() {
+                    Some(near) => format!("{every}; did you mean `{near}`?"),
+                    None => every,
+                })
+            }
             Fault::SelectsNothing => say("each axis value exists, but no cell has them together; remove it, or correct it"),
             Fault::NoCells => say("exclude less"),
             Fault::TooManyCells { .. } => say("fewer values for an axis; or exclude combinations that show nothing new"),
@@ -318,6 +335,9 @@ fn misfit_help(message: &str) -> Option<String> {
     };
     Some(help.to_owned())
 }
+
+/// The axes of an `op:` that bind by themselves.
+const BY_THEMSELVES: [&str; 5] = ["dtype", "shape", "view", "fill", "args"];
 
 /// Offers the nearest of the known names; lists them all where none is near and they are few enough to read.
 fn choose(name: &str, known: &[String], what: &str) -> Option<String> {

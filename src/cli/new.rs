@@ -42,6 +42,12 @@ pub fn new(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
         kind.start(about, &context.backend.names)
     );
     store.write(&file, text.as_bytes())?;
+    if let Some(near) = kind.near(about, &context.backend.names) {
+        say(format_args!(
+            "nothing is called `{about}` here, so that the case begins with another; near it: {}\n",
+            near.join(", ")
+        ));
+    }
     say(format_args!(
         "{file}\ncheck it with  assay check\nrun it with    assay run {id}\n"
     ));

@@ -1,5 +1,6 @@
 //! How a new case begins: text that runs as it stands, from the signature of what it is about.
 
+use crate::case::error::nearest;
 use crate::case::names::{Names, Signature};
 use crate::generate::recipe::{self, Recipe};
 use crate::reference::table::covered;
@@ -26,6 +27,19 @@ impl Kind {
             Kind::Model => "models",
             Kind::Refusal => "refusals",
         }
+    }
+
+    /// Where no function or layer has this name but some have one like it: those, since a slip may be meant.
+    pub fn near(self, name: &str, names: &Names) -> Option<Vec<&'static str>> {
+        let known: Vec<&'static str> = match self {
+            Kind::Op => names.functions.iter().map(|it| it.name).collect(),
+            Kind::Layer => names.layers.iter().map(|it| it.name).collect(),
+            Kind::Model | Kind::Refusal => return None,
+        };
+        if known.contains(&name) {
+            return None;
+        }
+        Some(nearest(name, known.into_iter())).filter(|near| !near.is_empty())
     }
 
     /// A case of this kind, about `name` where there is a function or layer of that name.

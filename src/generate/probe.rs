@@ -152,7 +152,11 @@ fn asked(cell: &Cell, outcome: &Outcome) -> Asked {
 /// The part of an error's message that does not depend on the cell: up to the first number, one sentence.
 fn fixed_part(message: &str) -> String {
     let message = message.trim();
-    let message = message.split_once(": ").map_or(message, |(_, rest)| rest);
+    // A panic of mlx-rs shows the error as Rust's `{:?}` does: what MLX said stands in it.
+    let quoted = message.split_once("what: \"").map(|(_, rest)| rest);
+    // Behind it stands where in mlx-rs, by a path of this machine.
+    let quoted = quoted.map(|rest| rest.split_once(" at /").map_or(rest, |(said, _)| said));
+    let message = quoted.unwrap_or_else(|| message.split_once(": ").map_or(message, |(_, rest)| rest));
     let end = message
         .char_indices()
         .find(|(at, letter)| *at >= 8 && (letter.is_ascii_digit() || "\n\"'".contains(*letter)))

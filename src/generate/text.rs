@@ -1,6 +1,7 @@
 //! What was asked and answered, as a case file.
 
 use super::cover::{selections, Selection};
+use super::decided::decided;
 use super::plan::{head, list, Subject};
 use super::probe::{ask, Answer, Asked, DraftError};
 use crate::case::matrix::Point;
@@ -37,14 +38,14 @@ fn written(subject: &Subject, asked: &[Asked]) -> String {
             .collect::<Vec<_>>()
     };
     if let [(answer, _)] = &answers.iter().collect::<Vec<_>>()[..] {
-        text.push_str(&mark(answer, ""));
+        text.push_str(&mark(subject, answer, ""));
         text.push_str(&format!("expect: {{{}}}\n", claim(answer)));
     } else {
         text.push_str("expect:\n");
         for answer in answers.keys() {
             let wanted = points(&|it| it.answer == **answer);
             let others = points(&|it| it.answer != **answer);
-            text.push_str(&mark(answer, "  "));
+            text.push_str(&mark(subject, answer, "  "));
             for selection in selections(&wanted, &others) {
                 text.push_str(&entry(&selection, &claim(answer)));
             }
@@ -113,12 +114,16 @@ fn claim(answer: &Answer) -> String {
     }
 }
 
-/// What a person must decide of an answer.
-fn mark(answer: &Answer, indent: &str) -> String {
-    match answer {
-        Answer::Proven | Answer::Refused { .. } => String::new(),
-        Answer::Unreferenced { why } => format!("{indent}# decide: no reference: {why}\n"),
-        Answer::Open { why, .. } => format!("{indent}# decide: is this right? {why}\n"),
+/// What a person must decide of an answer, or has decided.
+fn mark(subject: &Subject, answer: &Answer, indent: &str) -> String {
+    let (question, why) = match answer {
+        Answer::Proven | Answer::Refused { .. } => return String::new(),
+        Answer::Unreferenced { why } => ("no reference:", why),
+        Answer::Open { why, .. } => ("is this right?", why),
+    };
+    match decided(&subject.id(), why) {
+        Some(decision) => format!("{indent}# decided: {decision}\n"),
+        None => format!("{indent}# decide: {question} {why}\n"),
     }
 }
 

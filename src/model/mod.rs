@@ -8,6 +8,7 @@ mod array;
 mod compiled;
 mod error;
 mod faults;
+mod field;
 mod forward;
 pub mod functions;
 mod gradients;

@@ -10,6 +10,9 @@ use num_complex::Complex64;
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
 
+/// A complex number as its real and imaginary part, which is how complex numbers are ordered.
+pub(super) type Pair = (f64, f64);
+
 /// A function of one array that yields fractions: integers go in as `float32`.
 pub(super) fn smooth(
     call: &Call<'_>,
@@ -37,6 +40,8 @@ pub(super) fn keeping(
     let x = call.array("x")?;
     let dtype = x.dtype;
     Ok(vec![match (x.elements, complex) {
+        // A truth value is 0 or 1, and whatever is not 0 is true.
+        (Elements::Bool(it), _) => Tensor::bools(it.mapv(|it| int(i64::from(it)) != 0)),
         (Elements::Int(it), _) => Tensor::ints(dtype, it.mapv(int)),
         (Elements::Float(it), _) => Tensor::floats(dtype, it.mapv(real)),
         (Elements::Complex(it), Some(complex)) => Tensor::complexes(it.mapv(complex)),
@@ -52,10 +57,14 @@ pub(super) fn abs(call: &Call<'_>) -> Result1 {
     }
 }
 
-/// -1, 0 or 1; NaN of NaN, since it has no sign.
+/// -1, 0 or 1; NaN of NaN, since it has no sign; of a complex number its direction.
 pub(super) fn sign(call: &Call<'_>) -> Result1 {
     let sign = |it: f64| if it.is_nan() || it == 0.0 { it } else { it.signum() };
-    keeping(call, i64::signum, sign, None)
+    let direction = |it: Complex64| match it.norm() {
+        0.0 => it,
+        length => it / length,
+    };
+    keeping(call, i64::signum, sign, Some(direction))
 }
 
 /// To the nearest, halves to even, at so many decimals.
@@ -63,7 +72,8 @@ pub(super) fn round(call: &Call<'_>) -> Result1 {
     if call.int("decimals").is_some_and(|decimals| decimals != 0) {
         return Err(call.not_covered("decimals"));
     }
-    keeping(call, |it| it, libm::rint, None)
+    let parts = |it: Complex64| Complex64::new(libm::rint(it.re), libm::rint(it.im));
+    keeping(call, |it| it, libm::rint, Some(parts))
 }
 
 /// A question about each element.
@@ -91,6 +101,7 @@ pub(super) fn arithmetic(
     let (a, b) = (call.array("a")?, call.array("b")?);
     let dtype = promoted(a.dtype, b.dtype);
     Ok(vec![match (dtype.kind(), complex) {
+        (Kind::Bool, _) => Tensor::bools(zip(&a.to_ints()?, &b.to_ints()?, |a, b| int(a, b) != 0)?),
         (Kind::Int, _) => Tensor::ints(dtype, zip(&a.to_ints()?, &b.to_ints()?, int)?),
         (Kind::Float, _) => Tensor::floats(dtype, zip(&a.to_floats()?, &b.to_floats()?, real)?),
         (Kind::Complex, Some(complex)) => {
@@ -117,11 +128,12 @@ pub(super) fn fractions(
     }])
 }
 
-/// A comparison of two arrays in their common type.
+/// A comparison of two arrays in their common type. Complex numbers are ordered as pairs, as NumPy orders them.
 pub(super) fn compared(
     call: &Call<'_>,
     int: fn(&i64, &i64) -> bool,
     real: fn(&f64, &f64) -> bool,
+    pair: fn(&Pair, &Pair) -> bool,
 ) -> Result1 {
     let (a, b) = (call.array("a")?, call.array("b")?);
     let dtype = promoted(a.dtype, b.dtype);
@@ -131,7 +143,9 @@ pub(super) fn compared(
             let (a, b) = (a.cast(dtype)?.to_floats()?, b.cast(dtype)?.to_floats()?);
             zip(&a, &b, |a, b| real(&a, &b))?
         }
-        Kind::Complex => return Err(NoReference::DType(dtype)),
+        Kind::Complex => zip(&a.to_complexes(), &b.to_complexes(), |a, b| {
+            pair(&(a.re, a.im), &(b.re, b.im))
+        })?,
     };
     Ok(vec![Tensor::bools(answers)])
 }
@@ -142,8 +156,18 @@ pub(super) fn logical(call: &Call<'_>, truth: fn(bool, bool) -> bool) -> Result1
     Ok(vec![Tensor::bools(zip(&a, &b, truth)?)])
 }
 
+/// A divisor may be 0 where it is a truth value; an integer one ends the process, so that no case asks.
+fn no_truth_values(call: &Call<'_>) -> Result<(), NoReference> {
+    let (a, b) = (call.array("a")?.dtype, call.array("b")?.dtype);
+    match promoted(a, b) {
+        DType::Bool => Err(NoReference::DType(DType::Bool)),
+        _ => Ok(()),
+    }
+}
+
 /// Rounded towards minus infinity, also for integers.
 pub(super) fn floor_divide(call: &Call<'_>) -> Result1 {
+    no_truth_values(call)?;
     let int = |a: i64, b: i64| {
         let quotient = a.wrapping_div(b);
         let inexact = a.wrapping_rem(b) != 0;
@@ -154,6 +178,7 @@ pub(super) fn floor_divide(call: &Call<'_>) -> Result1 {
 
 /// What floor division leaves: of the divisor's sign.
 pub(super) fn remainder(call: &Call<'_>) -> Result1 {
+    no_truth_values(call)?;
     let int = |a: i64, b: i64| {
         let rest = a.wrapping_rem(b);
         if rest != 0 && (rest < 0) != (b < 0) {
@@ -176,8 +201,8 @@ pub(super) fn remainder(call: &Call<'_>) -> Result1 {
 /// The larger, or smaller, of two; NaN if either is.
 pub(super) fn extreme(call: &Call<'_>, larger: bool) -> Result1 {
     match larger {
-        true => arithmetic(call, i64::max, |a, b| nan_or(a, b, f64::max), None),
-        false => arithmetic(call, i64::min, |a, b| nan_or(a, b, f64::min), None),
+        true => arithmetic(call, i64::max, |a, b| nan_or(a, b, f64::max), Some(largest)),
+        false => arithmetic(call, i64::min, |a, b| nan_or(a, b, f64::min), Some(smallest)),
     }
 }
 
@@ -186,6 +211,30 @@ fn nan_or(a: f64, b: f64, choose: fn(f64, f64) -> f64) -> f64 {
         f64::NAN
     } else {
         choose(a, b)
+    }
+}
+
+fn is_nan(it: Complex64) -> bool {
+    it.re.is_nan() || it.im.is_nan()
+}
+
+/// The larger of two complex numbers, ordered as pairs; the first that is NaN, if one is.
+pub(super) fn largest(a: Complex64, b: Complex64) -> Complex64 {
+    let keeps = is_nan(a) || (!is_nan(b) && (a.re, a.im) >= (b.re, b.im));
+    if keeps {
+        a
+    } else {
+        b
+    }
+}
+
+/// The smaller of two, in the same order.
+pub(super) fn smallest(a: Complex64, b: Complex64) -> Complex64 {
+    let keeps = is_nan(a) || (!is_nan(b) && (a.re, a.im) <= (b.re, b.im));
+    if keeps {
+        a
+    } else {
+        b
     }
 }
 
@@ -204,7 +253,7 @@ pub(super) fn logaddexp(call: &Call<'_>) -> Result1 {
         }
         most + libm::log1p((least - most).exp())
     };
-    fractions(call, real, None)
+    fractions(call, real, Some(|a, b| (a.exp() + b.exp()).ln()))
 }
 
 /// `a` where the condition holds, `b` elsewhere.
@@ -255,7 +304,11 @@ pub(super) fn clip(call: &Call<'_>) -> Result1 {
                 let (x, bound) = (x.to_floats()?, bound.to_floats()?);
                 Tensor::floats(dtype, zip(&x, &bound, |x, bound| nan_or(x, bound, choose))?)
             }
-            Kind::Bool | Kind::Complex => return Err(NoReference::DType(dtype)),
+            Kind::Complex => {
+                let choose = if larger { largest } else { smallest };
+                Tensor::complexes(zip(&x.to_complexes(), &bound.to_complexes(), choose)?)
+            }
+            Kind::Bool => return Err(NoReference::DType(dtype)),
         };
     }
     Ok(vec![x])
@@ -279,6 +332,16 @@ pub(super) fn component(call: &Call<'_>, part: fn(Complex64) -> f64) -> Result1 
     };
     let elements = x.to_complexes().mapv(part);
     Ok(vec![Tensor::floats(DType::Float64, elements).cast(dtype)?])
+}
+
+/// Whether each element is one of the two infinities of the real line, which no complex number is.
+pub(super) fn is_infinity(call: &Call<'_>, infinity: f64) -> Result1 {
+    let x = call.array("x")?;
+    let answers = match &x.elements {
+        Elements::Complex(it) => it.mapv(|_| false),
+        _ => x.to_floats()?.mapv(|it| it == infinity),
+    };
+    Ok(vec![Tensor::bools(answers)])
 }
 
 /// A question that both parts of a complex number must answer with yes.

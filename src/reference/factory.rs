@@ -204,19 +204,19 @@ pub(super) fn causal_mask(call: &Call<'_>) -> Result1 {
 /// Sums and differences along the last axis by Sylvester's construction, over the root of its length.
 pub(super) fn hadamard(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
-    let floats = x.to_floats()?;
-    let last = floats
+    let elements = x.to_complexes();
+    let last = elements
         .ndim()
         .checked_sub(1)
         .ok_or_else(|| call.not_covered("a scalar"))?;
-    let length = floats.shape()[last];
+    let length = elements.shape()[last];
     if !length.is_power_of_two() {
         return Err(call.not_covered("lengths other than powers of two"));
     }
     let scale = call
         .float("scale")
         .map_or(1.0 / (length as f64).sqrt(), |it| f64::from(it as f32));
-    let y = ArrayD::from_shape_fn(floats.raw_dim(), |at| {
+    let y = ArrayD::from_shape_fn(elements.raw_dim(), |at| {
         let row = at[last];
         let mut from = at.clone();
         let terms = (0..length).map(|column| {
@@ -226,9 +226,12 @@ pub(super) fn hadamard(call: &Call<'_>) -> Result1 {
             } else {
                 -1.0
             };
-            sign * floats[&from]
+            elements[&from] * sign
         });
-        terms.sum::<f64>() * scale
+        terms.sum::<num_complex::Complex64>() * scale
     });
-    Ok(vec![Tensor::floats(super::promote::fractional(x.dtype), y)])
+    Ok(vec![match super::promote::fractional(x.dtype) {
+        DType::Complex64 => Tensor::complexes(y),
+        dtype => Tensor::floats(dtype, y.mapv(|it| it.re)),
+    }])
 }

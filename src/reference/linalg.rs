@@ -163,18 +163,21 @@ pub(super) fn least_squares(call: &Call<'_>) -> Result1 {
 pub(super) fn cross(call: &Call<'_>) -> Result1 {
     let (a, b) = (call.array("a")?, call.array("b")?);
     let dtype = promoted(a.dtype, b.dtype);
-    let (x, y) = super::call::broadcast(&a.to_floats()?, &b.to_floats()?)?;
+    let (x, y) = super::call::broadcast(&a.to_complexes(), &b.to_complexes())?;
     let axis = call.axis(call.int("axis").unwrap_or(-1), x.ndim())?;
     if x.shape()[axis] != 3 {
         return Err(call.not_covered("vectors of any but three elements"));
     }
-    let part = |it: &Floats, place: usize| it.index_axis(Axis(axis), place).to_owned();
+    let part = |it: &ArrayD<Complex64>, place: usize| it.index_axis(Axis(axis), place).to_owned();
     let component = |i: usize, j: usize| part(&x, i) * part(&y, j) - part(&x, j) * part(&y, i);
     let parts = [component(1, 2), component(2, 0), component(0, 1)];
     let views: Vec<_> = parts.iter().map(|it| it.view()).collect();
     let made = ndarray::stack(Axis(axis), &views).map_err(|_| NoReference::Program)?;
-    let made = Tensor::floats(DType::Float64, made.as_standard_layout().into_owned());
-    Ok(vec![made.cast(dtype)?])
+    let made = made.as_standard_layout().into_owned();
+    Ok(vec![match dtype {
+        DType::Complex64 => Tensor::complexes(made),
+        _ => Tensor::floats(DType::Float64, made.mapv(|it| it.re)).cast(dtype)?,
+    }])
 }
 
 /// A norm of vectors along one axis, of matrices over two, or of everything.

@@ -4,7 +4,7 @@ use super::call::Call;
 use super::error::NoReference;
 use super::promote::{fractional, promoted};
 use super::tensor::{Floats, Tensor};
-use crate::vocabulary::{DType, Kind};
+use crate::vocabulary::Kind;
 use ndarray::{ArrayD, IxDyn, LinalgScalar};
 
 type Result1 = Result<Vec<Tensor>, NoReference>;
@@ -112,7 +112,8 @@ pub(super) fn addmm(call: &Call<'_>) -> Result1 {
     let product = in_common_type(&a, &b, multiplied, multiplied)?;
     let dtype = promoted(product.dtype, c.dtype);
     if dtype.kind() == Kind::Complex {
-        return Err(NoReference::DType(DType::Complex64));
+        let (product, c) = super::call::broadcast(&product.to_complexes(), &c.to_complexes())?;
+        return Ok(vec![Tensor::complexes(product * alpha + c * beta)]);
     }
     let (product, c) = super::call::broadcast(&product.to_floats()?, &c.to_floats()?)?;
     Ok(vec![Tensor::floats(dtype, product * alpha + c * beta)])
@@ -191,8 +192,8 @@ pub(super) fn vecdot(call: &Call<'_>) -> Result1 {
     let sums = (x.mapv(|it| it.conj()) * y).sum_axis(axis);
     Ok(vec![match dtype.kind() {
         Kind::Complex => Tensor::complexes(sums),
-        Kind::Float => Tensor::floats(dtype, sums.mapv(|it| it.re)),
-        _ => return Err(NoReference::DType(dtype)),
+        // Integers are widened to fractions first, as every product of matrices does.
+        _ => Tensor::floats(fractional(dtype), sums.mapv(|it| it.re)),
     }])
 }
 
@@ -221,7 +222,7 @@ pub(super) fn kron(call: &Call<'_>) -> Result1 {
         Kind::Int => Tensor::ints(dtype, blocks(&a.to_ints()?, &b.to_ints()?)),
         Kind::Float => Tensor::floats(dtype, blocks(&a.to_floats()?, &b.to_floats()?)),
         Kind::Complex => Tensor::complexes(blocks(&a.to_complexes(), &b.to_complexes())),
-        Kind::Bool => return Err(NoReference::DType(dtype)),
+        Kind::Bool => Tensor::bools(blocks(&a.to_ints()?, &b.to_ints()?).mapv(|it| it != 0)),
     }])
 }
 
@@ -375,8 +376,8 @@ pub(super) fn einsum(call: &Call<'_>) -> Result1 {
     });
     Ok(vec![match dtype.kind() {
         Kind::Complex => Tensor::complexes(sums),
-        Kind::Float => Tensor::floats(dtype, sums.mapv(|it| it.re)),
-        _ => return Err(NoReference::DType(dtype)),
+        // Integers are widened to fractions first, as every product of matrices does.
+        _ => Tensor::floats(fractional(dtype), sums.mapv(|it| it.re)),
     }])
 }
 

@@ -1,10 +1,11 @@
 //! Functions that fold whole axes away.
 
 use super::call::Call;
+use super::elementwise::{largest, smallest};
 use super::error::NoReference;
 use super::promote::fractional;
 use super::tensor::{Elements, Tensor};
-use crate::vocabulary::{DType, Kind};
+use crate::vocabulary::DType;
 use ndarray::{ArrayD, Axis, IxDyn};
 use num_complex::Complex64;
 
@@ -83,24 +84,40 @@ pub(super) fn widened(dtype: DType) -> DType {
 }
 
 /// A mean and its kin: fractions of everything.
-pub(super) fn averaged(call: &Call<'_>, real: impl Fn(&[f64]) -> f64) -> Result1 {
+pub(super) fn averaged(
+    call: &Call<'_>,
+    real: impl Fn(&[f64]) -> f64,
+    complex: Option<fn(&[Complex64]) -> Complex64>,
+) -> Result1 {
     let x = call.array("x")?;
     let Over { axes, keep } = over(call, &x)?;
-    let folds = folded(&x.to_floats()?, &axes, keep, real);
-    Ok(vec![Tensor::floats(fractional(x.dtype), folds)])
+    Ok(vec![match (&x.elements, complex) {
+        (Elements::Complex(it), Some(complex)) => Tensor::complexes(folded(it, &axes, keep, complex)),
+        _ => Tensor::floats(fractional(x.dtype), folded(&x.to_floats()?, &axes, keep, real)),
+    }])
 }
 
 /// The mean, of complex numbers too.
 pub(super) fn means(call: &Call<'_>) -> Result1 {
+    averaged(
+        call,
+        mean,
+        Some(|it| it.iter().sum::<Complex64>() / it.len() as f64),
+    )
+}
+
+/// A variance and its kin: of complex numbers a real one, by their distances from the mean.
+pub(super) fn spread(call: &Call<'_>, of: impl Fn(&[Complex64]) -> f64) -> Result1 {
     let x = call.array("x")?;
-    let Elements::Complex(it) = &x.elements else {
-        return averaged(call, mean);
-    };
     let Over { axes, keep } = over(call, &x)?;
-    let folds = folded(it, &axes, keep, |it| {
-        it.iter().sum::<Complex64>() / it.len() as f64
-    });
-    Ok(vec![Tensor::complexes(folds)])
+    let dtype = match fractional(x.dtype) {
+        DType::Complex64 => DType::Float32,
+        other => other,
+    };
+    Ok(vec![Tensor::floats(
+        dtype,
+        folded(&x.to_complexes(), &axes, keep, of),
+    )])
 }
 
 /// The mean.
@@ -109,10 +126,16 @@ pub(super) fn mean(elements: &[f64]) -> f64 {
 }
 
 /// The mean square distance from the mean, over `n - ddof`.
-pub(super) fn variance(elements: &[f64], ddof: i64) -> f64 {
-    let middle = mean(elements);
-    let squares: f64 = elements.iter().map(|it| (it - middle).powi(2)).sum();
+pub(super) fn variance<A: Copy + Into<Complex64>>(elements: &[A], ddof: i64) -> f64 {
+    let all = || elements.iter().map(|it| -> Complex64 { (*it).into() });
+    let middle = all().sum::<Complex64>() / elements.len() as f64;
+    let squares: f64 = all().map(|it| (it - middle).norm_sqr()).sum();
     squares / (elements.len() as f64 - ddof as f64)
+}
+
+/// The same for complex numbers, small enough that nothing overflows.
+pub(super) fn logsumexp_complex(elements: &[Complex64]) -> Complex64 {
+    elements.iter().map(|it| it.exp()).sum::<Complex64>().ln()
 }
 
 /// `log(sum(exp(x)))`, without the overflow.
@@ -148,7 +171,20 @@ pub(super) fn extreme(call: &Call<'_>, larger: bool) -> Result1 {
                     .unwrap_or(f64::NAN)
             }),
         ),
-        _ => return Err(NoReference::DType(x.dtype)),
+        // The larger of two truth values is one.
+        Elements::Bool(it) => Tensor::bools(folded(it, &axes, keep, |it| {
+            it.iter()
+                .copied()
+                .reduce(|a, b| if larger { a || b } else { a && b })
+                .unwrap_or(!larger)
+        })),
+        Elements::Complex(it) => {
+            let choose = if larger { largest } else { smallest };
+            let none = Complex64::new(f64::NAN, f64::NAN);
+            Tensor::complexes(folded(it, &axes, keep, |it| {
+                it.iter().copied().reduce(choose).unwrap_or(none)
+            }))
+        }
     }])
 }
 
@@ -163,8 +199,15 @@ pub(super) fn truth(call: &Call<'_>, fold: fn(&[bool]) -> bool) -> Result1 {
 pub(super) fn softmax(call: &Call<'_>) -> Result1 {
     let x = call.array("x")?;
     let axes = call.axes(x.shape().len())?;
-    if x.dtype.kind() == Kind::Complex {
-        return Err(NoReference::DType(x.dtype));
+    if let Elements::Complex(it) = &x.elements {
+        let total = folded(it, &axes, true, logsumexp_complex);
+        let total = total
+            .broadcast(it.raw_dim())
+            .ok_or_else(|| call.not_covered("these axes"))?;
+        let shares = ndarray::Zip::from(it)
+            .and(&total)
+            .map_collect(|x, total| (x - total).exp());
+        return Ok(vec![Tensor::complexes(shares)]);
     }
     let floats = x.to_floats()?;
     let total = folded(&floats, &axes, true, logsumexp);
@@ -197,6 +240,22 @@ pub(super) fn median(elements: &[f64]) -> f64 {
     let half = line.len() / 2;
     match line.len() % 2 {
         1 => line[half],
+        _ => (line[half - 1] + line[half]) / 2.0,
+    }
+}
+
+/// The same for complex numbers, ordered as pairs.
+pub(super) fn median_complex(elements: &[Complex64]) -> Complex64 {
+    let mut line = elements.to_vec();
+    line.sort_by(|a, b| {
+        (a.re, a.im)
+            .partial_cmp(&(b.re, b.im))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let half = line.len() / 2;
+    match line.len() {
+        0 => Complex64::new(f64::NAN, f64::NAN),
+        odd if odd % 2 == 1 => line[half],
         _ => (line[half - 1] + line[half]) / 2.0,
     }
 }

@@ -60,7 +60,7 @@ rows! {
     Exact "ceil" => |c| each::keeping(c, |x| x, f64::ceil, None);
     Smooth "cos" => |c| each::smooth(c, libm::cos, Some(C::cos));
     Smooth "cosh" => |c| each::smooth(c, libm::cosh, Some(C::cosh));
-    Smooth "degrees" => |c| each::smooth(c, f64::to_degrees, None);
+    Smooth "degrees" => |c| each::smooth(c, f64::to_degrees, Some(|x| C::new(x.re.to_degrees(), x.im.to_degrees())));
     Smooth "erf" => |c| each::smooth(c, libm::erf, None);
     Smooth "exp" => |c| each::smooth(c, libm::exp, Some(C::exp));
     Smooth "expm1" => |c| each::smooth(c, libm::expm1, None);
@@ -73,7 +73,7 @@ rows! {
     Smooth "log2" => |c| each::smooth(c, libm::log2, Some(|x| x.ln() / std::f64::consts::LN_2));
     Exact "logical_not" => each::logical_not;
     Exact "negative" => |c| each::keeping(c, i64::wrapping_neg, |x| -x, Some(|x| -x));
-    Smooth "radians" => |c| each::smooth(c, f64::to_radians, None);
+    Smooth "radians" => |c| each::smooth(c, f64::to_radians, Some(|x| C::new(x.re.to_radians(), x.im.to_radians())));
     Exact "reciprocal" => |c| each::smooth(c, f64::recip, Some(|x| x.inv()));
     Exact "round" => each::round;
     Smooth "rsqrt" => |c| each::smooth(c, |x| x.sqrt().recip(), Some(|x| x.sqrt().inv()));
@@ -91,19 +91,19 @@ rows! {
     Smooth "atan2" => |c| each::fractions(c, libm::atan2, None);
     Exact "clip" => each::clip;
     Exact "divide" => |c| each::fractions(c, |a, b| a / b, Some(|a, b| a / b));
-    Exact "eq" => |c| each::compared(c, i64::eq, f64::eq);
+    Exact "eq" => |c| each::compared(c, i64::eq, f64::eq, each::Pair::eq);
     Exact "floor_divide" => each::floor_divide;
-    Exact "ge" => |c| each::compared(c, i64::ge, f64::ge);
-    Exact "gt" => |c| each::compared(c, i64::gt, f64::gt);
-    Exact "le" => |c| each::compared(c, i64::le, f64::le);
+    Exact "ge" => |c| each::compared(c, i64::ge, f64::ge, each::Pair::ge);
+    Exact "gt" => |c| each::compared(c, i64::gt, f64::gt, each::Pair::gt);
+    Exact "le" => |c| each::compared(c, i64::le, f64::le, each::Pair::le);
     Smooth "logaddexp" => each::logaddexp;
     Exact "logical_and" => |c| each::logical(c, |a, b| a && b);
     Exact "logical_or" => |c| each::logical(c, |a, b| a || b);
-    Exact "lt" => |c| each::compared(c, i64::lt, f64::lt);
+    Exact "lt" => |c| each::compared(c, i64::lt, f64::lt, each::Pair::lt);
     Exact "maximum" => |c| each::extreme(c, true);
     Exact "minimum" => |c| each::extreme(c, false);
     Exact "multiply" => |c| each::arithmetic(c, i64::wrapping_mul, |a, b| a * b, Some(|a, b| a * b));
-    Exact "ne" => |c| each::compared(c, i64::ne, f64::ne);
+    Exact "ne" => |c| each::compared(c, i64::ne, f64::ne, each::Pair::ne);
     Smooth "power" => each::power;
     Exact "remainder" => each::remainder;
     Exact "subtract" => |c| each::arithmetic(c, i64::wrapping_sub, |a, b| a - b, Some(|a, b| a - b));
@@ -112,7 +112,7 @@ rows! {
     // Reductions.
     Exact "all" => |c| reduce::truth(c, |it| it.iter().all(|it| *it));
     Exact "any" => |c| reduce::truth(c, |it| it.iter().any(|it| *it));
-    Accumulates "logsumexp" => |c| reduce::averaged(c, reduce::logsumexp);
+    Accumulates "logsumexp" => |c| reduce::averaged(c, reduce::logsumexp, Some(reduce::logsumexp_complex));
     Exact "max" => |c| reduce::extreme(c, true);
     Accumulates "mean" => reduce::means;
     Exact "min" => |c| reduce::extreme(c, false);
@@ -124,7 +124,7 @@ rows! {
     );
     Accumulates "std" => |c| {
         let ddof = c.int("ddof").unwrap_or(0);
-        reduce::averaged(c, |it| reduce::variance(it, ddof).sqrt())
+        reduce::spread(c, |it| reduce::variance(it, ddof).sqrt())
     };
     Accumulates "sum" => |c| reduce::accumulated(
         c,
@@ -134,17 +134,17 @@ rows! {
     );
     Accumulates "var" => |c| {
         let ddof = c.int("ddof").unwrap_or(0);
-        reduce::averaged(c, |it| reduce::variance(it, ddof))
+        reduce::spread(c, |it| reduce::variance(it, ddof))
     };
 
     // Order, and what runs along an axis.
     Exact "argmax" => |c| order::arg_extreme(c, true);
     Exact "argmin" => |c| order::arg_extreme(c, false);
     Exact "argsort" => order::argsort;
-    Exact "cummax" => |c| order::running(c, f64::NEG_INFINITY, i64::max, f64::max, true);
-    Exact "cummin" => |c| order::running(c, f64::INFINITY, i64::min, f64::min, true);
-    Accumulates "cumprod" => |c| order::running(c, 1.0, i64::wrapping_mul, |a, b| a * b, false);
-    Accumulates "cumsum" => |c| order::running(c, 0.0, i64::wrapping_add, |a, b| a + b, false);
+    Exact "cummax" => |c| order::running(c, f64::NEG_INFINITY, i64::max, f64::max, each::largest, true);
+    Exact "cummin" => |c| order::running(c, f64::INFINITY, i64::min, f64::min, each::smallest, true);
+    Accumulates "cumprod" => |c| order::running(c, 1.0, i64::wrapping_mul, |a, b| a * b, |a, b| a * b, false);
+    Accumulates "cumsum" => |c| order::running(c, 0.0, i64::wrapping_add, |a, b| a + b, |a, b| a + b, false);
     Accumulates "softmax" => reduce::softmax;
     Moves "sort" => order::sort;
 
@@ -183,8 +183,8 @@ rows! {
     Moves "imag" => |c| each::component(c, |x| x.im);
     Moves "real" => |c| each::component(c, |x| x.re);
     Exact "is_finite" => |c| each::asked_all(c, f64::is_finite);
-    Exact "is_neg_inf" => |c| each::asked(c, |x| x == f64::NEG_INFINITY);
-    Exact "is_pos_inf" => |c| each::asked(c, |x| x == f64::INFINITY);
+    Exact "is_neg_inf" => |c| each::is_infinity(c, f64::NEG_INFINITY);
+    Exact "is_pos_inf" => |c| each::is_infinity(c, f64::INFINITY);
     Exact "logical_xor" => |c| each::logical(c, |a, b| a != b);
     Exact "nan_to_num" => each::nan_to_num;
     Exact "trunc" => |c| each::keeping(c, |x| x, f64::trunc, None);
@@ -204,7 +204,7 @@ rows! {
 
     // Reductions and order, beside the above.
     Exact "count_nonzero" => reduce::count_nonzero;
-    Accumulates "median" => |c| reduce::averaged(c, reduce::median);
+    Accumulates "median" => |c| reduce::averaged(c, reduce::median, Some(reduce::median_complex));
     Accumulates "logcumsumexp" => order::logcumsumexp;
     Exact "diff" => order::diff;
     Exact "search_sorted" => order::search_sorted;
@@ -435,7 +435,7 @@ rows! {
     Smooth "layer.softplus" => |c| activation::of(c, activation::plus);
     Smooth "layer.softsign" => |c| activation::of(c, |x| x / (1.0 + x.abs()));
     Exact "layer.step" => activation::step;
-    Smooth "layer.tanh" => |c| activation::of(c, libm::tanh);
+    Smooth "layer.tanh" => |c| each::smooth(c, libm::tanh, Some(C::tanh));
     Accumulates "layer.alibi" => layer::alibi;
     Accumulates "layer.avg_pool1d" => |c| layer::pool(c, true);
     Accumulates "layer.avg_pool2d" => |c| layer::pool(c, true);

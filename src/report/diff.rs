@@ -128,6 +128,12 @@ pub fn headline(diff: &Diff) -> String {
     if weakened > 0 {
         parts.push(format!("the suite is weaker in {}", counted(weakened, "place")));
     }
+    let (settled, all) = diff.new_upstream();
+    if let Some(share) = (100 * settled).checked_div(all) {
+        parts.push(format!(
+            "{settled} of {all} new upstream covered: {share} %, wanted 100 %"
+        ));
+    }
     parts.join(", ")
 }
 

@@ -59,6 +59,17 @@ impl Diff {
             .filter(move |change| change.direction == direction)
     }
 
+    /// Of the names that are new upstream, how many are covered or left out for a reason, and how many there are.
+    pub fn new_upstream(&self) -> (usize, usize) {
+        let new = self.changes.iter().filter_map(|change| match change.level {
+            Level::Surface => change.detail.strip_prefix(NEW_UPSTREAM),
+            _ => None,
+        });
+        new.fold((0, 0), |(settled, all), standing| {
+            (settled + usize::from(is_settled(standing)), all + 1)
+        })
+    }
+
     /// Whether anything got worse or weaker.
     pub fn is_worse(&self) -> bool {
         self.going(Direction::Regression).next().is_some()
@@ -192,6 +203,14 @@ fn functions(base: &Version, head: &Version, device: Device) -> Vec<Change> {
     found
 }
 
+/// How the detail of a name begins that was not there before; what its evidence comes to follows.
+const NEW_UPSTREAM: &str = "new upstream, ";
+
+/// Whether nothing is left to do for a name: it is covered, or left out for a reason.
+fn is_settled(standing: &str) -> bool {
+    matches!(standing, "covered" | "excluded")
+}
+
 fn surface(base: &Version, head: &Version, device: Device) -> Vec<Change> {
     let table = |version: &'_ Version| -> BTreeMap<String, &'static str> {
         let mut names = BTreeMap::new();
@@ -221,7 +240,16 @@ fn surface(base: &Version, head: &Version, device: Device) -> Vec<Change> {
     let mut found = Vec::new();
     for name in names {
         let (direction, kind, detail) = match (before.get(name), after.get(name)) {
-            (None, Some(now)) => (Direction::Addition, Kind::New, format!("new upstream, {now}")),
+            // What is new is to be covered as soon as it is there.
+            (None, Some(now)) => (
+                if is_settled(now) {
+                    Direction::Addition
+                } else {
+                    Direction::Regression
+                },
+                Kind::New,
+                format!("{NEW_UPSTREAM}{now}"),
+            ),
             (Some(was), None) => (Direction::Other, Kind::Gone, format!("{was} -> gone upstream")),
             (Some(was), Some(now)) if was != now => {
                 let detail = format!("{was} -> {now}");

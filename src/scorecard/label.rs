@@ -1,6 +1,6 @@
 //! Whether the label holds: whether nothing got worse or weaker since it was decided on.
 
-use super::changes::{Direction, Version};
+use super::changes::{Direction, Kind, Version};
 use super::decision::{Decision, Label};
 use super::diff::{diff, Side, Terms};
 use super::gate::missing;
@@ -85,6 +85,8 @@ fn reasons(decision: &Decision, decided: Version, now: &Version, terms: &Terms<'
     let found = diff(&side("decided", decided), &side("now", now.clone()), terms);
     let worse: Vec<String> = found
         .going(Direction::Regression)
+        // What is new upstream was not decided on.
+        .filter(|change| change.kind != Kind::New)
         .map(|change| {
             let device = change.device.map(|device| format!(" [{device}]"));
             format!("{}{}: {}", change.what, device.unwrap_or_default(), change.detail)

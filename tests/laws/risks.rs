@@ -12,7 +12,10 @@ use crate::program::named;
 
 /// Functions that no program calls, and why.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("segmented_mm", "its replays end the process"),
+    (
+        "segmented_mm",
+        "ends the process that gives it a segment which no matrix has",
+    ),
     (
         "masked_scatter",
         "reads foreign memory where the mask has more ones than there are sources",

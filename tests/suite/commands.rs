@@ -155,18 +155,10 @@ const RED_FROM_THE_START: [(&str, &[&str]); 4] = [
         &[
             "ops::all_close",
             "ops::array.all_close",
-            "ops::array.eq",
             "ops::array.eq_exact",
             "ops::array.eq_values",
-            "ops::array.is_neg_inf",
-            "ops::array.logical_or",
-            "ops::array.ne",
             "ops::array_eq",
-            "ops::eq",
             "ops::fast.rope_dynamic",
-            "ops::is_neg_inf",
-            "ops::logical_or",
-            "ops::ne",
         ],
     ),
     (

@@ -8,6 +8,7 @@ use mlx_assay::scorecard::diff::{diff, Diff, Side, Terms};
 use mlx_assay::scorecard::outcome::Verdict;
 use mlx_assay::scorecard::outcomes::Origin;
 use mlx_assay::scorecard::retired::Retired;
+use mlx_assay::scorecard::surface::Standings;
 use mlx_assay::vocabulary::Device;
 
 const TODAY: &str = "2026-11-29";
@@ -173,15 +174,24 @@ fn what_made_it_is_said_cell_by_cell() {
 
 #[test]
 fn a_new_function_upstream() {
-    let found = pair(|it| {
-        for row in &mut it.ground.surface {
-            for standings in row.devices.values_mut() {
-                standings.missing = vec!["bitwise_and".into()];
+    let new = |list: fn(&mut Standings) -> &mut Vec<String>| {
+        pair(move |it| {
+            for row in &mut it.ground.surface {
+                for standings in row.devices.values_mut() {
+                    list(standings).push("bitwise_and".into());
+                }
             }
-        }
-    });
-    assert!(!found.is_worse());
-    insta::assert_snapshot!(both(&found));
+        })
+    };
+    let missing = new(|it| &mut it.missing);
+    assert!(missing.is_worse(), "what is new is to be covered");
+    assert_eq!(missing.new_upstream(), (0, 4));
+    insta::assert_snapshot!(both(&missing));
+    assert!(new(|it| &mut it.partial).is_worse());
+    let covered = new(|it| &mut it.covered);
+    assert!(!covered.is_worse());
+    assert_eq!(covered.new_upstream(), (4, 4));
+    assert!(!new(|it| &mut it.excluded).is_worse(), "left out for a reason");
     let lost = pair(|it| {
         for standings in it.ground.surface[0].devices.values_mut() {
             standings.missing = standings.covered.split_off(1);

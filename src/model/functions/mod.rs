@@ -24,5 +24,7 @@ mod random;
 mod reduce;
 mod shape;
 mod table;
+#[cfg(test)]
+mod wrong;
 
 pub use table::{call, family, function, signatures, Function, FAMILIES};

@@ -56,6 +56,10 @@ static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
 
 /// The function called `name`.
 pub fn function(name: &str) -> Option<&'static Function> {
+    #[cfg(test)]
+    if let Some(wrong) = super::wrong::line(name) {
+        return Some(wrong);
+    }
     BY_NAME.get(name).map(|(_, function)| *function)
 }
 

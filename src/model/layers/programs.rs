@@ -10,7 +10,7 @@ use super::super::programs::{
 use super::super::routines::Run;
 use super::super::tied::Tied;
 use super::super::training::{LeastSquares, Training, TransformerGradient};
-use super::super::{compiled, gradients, unsupported};
+use super::super::{compiled, field, gradients, unsupported};
 use super::made::{composite, program};
 use super::table::layers;
 
@@ -35,6 +35,7 @@ layers! {
     save_safetensors(x; ; ) => program(SaveSafetensors::new());
     read_midway(x; ; ) => program(ReadMidway::new());
     compiled(; kind: Text; ) => composite(Run::new(compiled::ROUTINES, &kind)?);
+    field(; kind: Text; ) => composite(Run::new(field::ROUTINES, &kind)?);
     least_squares(w, x, y; steps: Int, rate: Float; ) => composite(LeastSquares { steps, rate: rate.into() });
     linear_gradient(x, y; input: Int, output: Int; ) => composite(Training::new(input, output, false)?);
     tied(tokens; count: Int, dims: Int; ) => composite(Tied::new(count, dims)?);
