@@ -19,6 +19,13 @@ pub struct Apart {
     pub difference: Option<Difference>,
 }
 
+impl Apart {
+    /// Whether something differs by more than `tolerance`: see [`Difference::exceeds`].
+    pub fn exceeds(&self, tolerance: f64) -> bool {
+        self.difference.as_ref().is_some_and(|it| it.exceeds(tolerance))
+    }
+}
+
 /// How an op of one trace differs from that of another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -98,7 +105,7 @@ impl Trace {
     ///
     /// As [`beside`](Self::beside).
     pub fn parting(&self, other: &Trace, tolerance: f64) -> Result<Option<Apart>, GraphError> {
-        let exceeds = |row: &Apart| row.difference.as_ref().is_some_and(|it| it.exceeds(tolerance));
+        let exceeds = |row: &Apart| row.exceeds(tolerance);
         Ok(self.beside(other)?.into_iter().find(exceeds))
     }
 

@@ -4,7 +4,7 @@ use super::command::Format;
 use super::context::CliError;
 use super::diff::DiffFormat;
 use super::output::say;
-use crate::capture::{Apart, Trace};
+use crate::capture::Trace;
 use crate::harness::rows::evidence;
 use crate::report::site::picture;
 use crate::report::{parting, text};
@@ -73,14 +73,13 @@ pub fn are_traces(base: &str, head: Option<&str>) -> Result<bool, CliError> {
 pub fn diff(base: &str, head: &str, tolerance: f64, format: DiffFormat) -> Result<Exit, CliError> {
     let (one, other) = (Trace::load(base)?, Trace::load(head)?);
     let rows = one.beside(&other)?;
-    let parted = |row: &Apart| row.difference.as_ref().is_some_and(|it| it.exceeds(tolerance));
     let text = parting::text((base, head), &one, &rows, tolerance);
     match format {
         DiffFormat::Text => say(text),
         DiffFormat::Markdown => say(format_args!("```\n{text}```\n")),
         DiffFormat::Json => say(format_args!("{}\n", serde_json::to_string_pretty(&rows)?)),
     }
-    Ok(match rows.iter().any(parted) {
+    Ok(match rows.iter().any(|row| row.exceeds(tolerance)) {
         true => Exit::Regression,
         false => Exit::Clean,
     })

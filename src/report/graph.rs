@@ -140,8 +140,8 @@ fn caption(name: &str) -> f64 {
 
 /// Places ops, and the points that each edge passes between its ends.
 ///
-/// An edge over several rows would run across the ops there, so everything is placed a second time, with a lane left free
-/// in each row that an edge passes.
+/// An edge over several rows would run across the ops there, so where there is one, everything is placed a
+/// second time, with a lane left free in each row that an edge passes.
 fn routed(mut sizes: Sizes, edges: &Edges) -> (Vec<Vec<u32>>, Centres) {
     let first = placed(&sizes, edges);
     let row = |place: &u32| first.get(place).map_or(0, |(_, y)| y.round() as i64);
@@ -159,7 +159,10 @@ fn routed(mut sizes: Sizes, edges: &Edges) -> (Vec<Vec<u32>>, Centres) {
         split.extend(line.windows(2).map(|pair| (pair[0], pair[1])));
         lines.push(line);
     }
-    let centres = placed(&sizes, &split);
+    let centres = match split.len() == edges.len() {
+        true => first,
+        false => placed(&sizes, &split),
+    };
     (lines, centres)
 }
 

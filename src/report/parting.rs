@@ -7,8 +7,7 @@ use crate::vocabulary::Shape;
 /// The first op where values part and by how much, then each op.
 pub fn text(names: (&str, &str), one: &Trace, rows: &[Apart], tolerance: f64) -> String {
     let mut text = format!("{} -> {}\n", names.0, names.1);
-    let exceeds = |row: &&Apart| row.difference.as_ref().is_some_and(|it| it.exceeds(tolerance));
-    match rows.iter().find(exceeds) {
+    match rows.iter().find(|row| row.exceeds(tolerance)) {
         Some(row) => {
             let op = one.ops().into_iter().find(|op| op.label() == row.op);
             let line = op

@@ -10,6 +10,7 @@ pub mod cells;
 pub mod changes;
 pub mod decision;
 pub mod diff;
+mod differing;
 pub mod environment;
 pub mod exit;
 pub mod failure;

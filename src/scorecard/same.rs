@@ -1,8 +1,9 @@
 //! Whether two runs of a cell yielded the same.
 
+use super::differing::{differing, Differing};
 use super::outcome::{ArrayRow, Evidence, Fate, InsideRow, OpRow, Outcome};
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 impl Outcome {
     /// Whether another run of the cell yielded the same; times, distances, values and printed text may differ.
@@ -24,31 +25,17 @@ impl Outcome {
     /// The first thing in which the evidence of another run differs, with its way.
     pub fn differing_evidence(&self, other: &Outcome) -> Option<String> {
         let json = |outcome: &Outcome| serde_json::to_value(comparable(&outcome.evidence)).ok();
-        first_difference("", &json(self)?, &json(other)?)
+        first_difference(&json(self)?, &json(other)?)
     }
 }
 
-fn first_difference(at: &str, one: &Value, other: &Value) -> Option<String> {
-    match (one, other) {
-        (Value::Object(one), Value::Object(other)) => {
-            let keys: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-            keys.into_iter().find_map(|key| {
-                let at = format!("{at}{}{key}", if at.is_empty() { "" } else { "." });
-                let of = |it: &Map<String, Value>| it.get(key).cloned().unwrap_or_default();
-                first_difference(&at, &of(one), &of(other))
-            })
-        }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            let pairs = one.iter().zip(other).enumerate();
-            pairs
-                .map(|(place, (one, other))| first_difference(&format!("{at}[{place}]"), one, other))
-                .find_map(|found| found)
-        }
-        (Value::Array(one), Value::Array(other)) => {
-            Some(format!("{at}: {} of them, then {}", one.len(), other.len()))
-        }
-        _ => (one != other).then(|| format!("{at}: {one}, then {other}")),
-    }
+/// What differs first, in words.
+fn first_difference(one: &Value, other: &Value) -> Option<String> {
+    let (at, what) = differing(one, other)?;
+    Some(match what {
+        Differing::Values(one, other) => format!("{at}: {one}, then {other}"),
+        Differing::Lengths(one, other) => format!("{at}: {one} of them, then {other}"),
+    })
 }
 
 /// What of the evidence must be the same each time: all of it, unless the order of calls is not.
@@ -179,14 +166,14 @@ mod tests {
         let two = seen(false, vec![op("exp_1:1", "exp", &["input_1:1"], 3)]);
         let json = |it: &Evidence| serde_json::to_value(comparable(it)).expect("JSON");
         assert_eq!(
-            first_difference("", &json(&one), &json(&two)).as_deref(),
+            first_difference(&json(&one), &json(&two)).as_deref(),
             Some("ops[0].results[0].shape[0]: 2, then 3")
         );
         let none = seen(false, Vec::new());
         assert_eq!(
-            first_difference("", &json(&one), &json(&none)).as_deref(),
+            first_difference(&json(&one), &json(&none)).as_deref(),
             Some("ops: 1 of them, then 0")
         );
-        assert_eq!(first_difference("", &json(&one), &json(&one)), None);
+        assert_eq!(first_difference(&json(&one), &json(&one)), None);
     }
 }

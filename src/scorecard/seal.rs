@@ -2,6 +2,7 @@
 
 use super::card::{Ground, Scorecard};
 use super::cells::CellBook;
+use super::differing::{differing, Differing};
 use super::lines::ReadError;
 use sha2::{Digest, Sha256};
 
@@ -36,12 +37,23 @@ pub fn check(file: &str, card: &Scorecard, book: &CellBook) -> Result<(), ReadEr
         })
     };
     let derived = Scorecard::derived(&Ground::of(card), book);
-    let spelled = |card: &Scorecard| serde_json::to_value(card);
+    // The digest is looked at below.
+    let spelled = |card: &Scorecard| {
+        let mut spelled = serde_json::to_value(card)?;
+        if let Some(fields) = spelled.as_object_mut() {
+            fields.remove("digest");
+        }
+        serde_json::Result::Ok(spelled)
+    };
     let (Ok(found), Ok(wanted)) = (spelled(card), spelled(&derived)) else {
         return edited(String::new(), "cannot be spelled as JSON".to_owned());
     };
-    if let Some((field, found, wanted)) = difference("", &found, &wanted) {
-        return edited(field, format!("says {found}, but the cells come to {wanted}"));
+    if let Some((field, what)) = differing(&found, &wanted) {
+        let message = match what {
+            Differing::Values(found, wanted) => format!("says {found}, but the cells come to {wanted}"),
+            Differing::Lengths(found, wanted) => format!("says {found} rows, but the cells come to {wanted}"),
+        };
+        return edited(field, message);
     }
     match digest(card, book) {
         Ok(digest) if digest == card.digest => Ok(()),
@@ -49,36 +61,5 @@ pub fn check(file: &str, card: &Scorecard, book: &CellBook) -> Result<(), ReadEr
             "digest".to_owned(),
             "is not that of the content of both files".to_owned(),
         ),
-    }
-}
-
-/// The first place where two values differ, and what stands there. The digest is not looked at.
-fn difference(
-    path: &str,
-    found: &serde_json::Value,
-    wanted: &serde_json::Value,
-) -> Option<(String, String, String)> {
-    use serde_json::Value::{Array, Object};
-    match (found, wanted) {
-        _ if found == wanted || path == "digest" => None,
-        (Object(a), Object(b)) => {
-            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
-            let null = serde_json::Value::Null;
-            keys.filter_map(|key| {
-                let path = match path {
-                    "" => key.clone(),
-                    path => format!("{path}.{key}"),
-                };
-                difference(&path, a.get(key).unwrap_or(&null), b.get(key).unwrap_or(&null))
-            })
-            .next()
-        }
-        (Array(a), Array(b)) if a.len() == b.len() => a
-            .iter()
-            .zip(b)
-            .enumerate()
-            .find_map(|(at, (a, b))| difference(&format!("{path}[{at}]"), a, b)),
-        (Array(a), Array(b)) => Some((path.to_owned(), format!("{} rows", a.len()), b.len().to_string())),
-        _ => Some((path.to_owned(), found.to_string(), wanted.to_string())),
     }
 }

@@ -1,18 +1,6 @@
 //! The binary, as a person or a script calls it.
 
-use std::path::Path;
-use std::process::{Command, Output};
-
-fn assay(root: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-    command.arg("--root").arg(root).args(arguments).env_remove("CI");
-    command.output().expect("the binary starts")
-}
-
-fn said(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    String::from_utf8(text).expect("UTF-8")
-}
+use crate::binary::{assay, said};
 
 fn root_with(file: &str, text: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().expect("a folder for the test");

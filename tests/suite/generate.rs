@@ -1,13 +1,10 @@
 //! Files from the tables, by the binary.
 
+use crate::binary;
 use std::path::Path;
-use std::process::Command;
 
 fn assay(root: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-    command.arg("--root").arg(root).args(arguments).env_remove("CI");
-    let output = command.output().expect("the binary starts");
-    String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8")
+    binary::said(&binary::assay(root, arguments))
 }
 
 /// A family that takes a blink: convolutions.

@@ -2,6 +2,7 @@
 //!
 //! One binary, since linking is most of what a test binary costs.
 
+mod binary;
 mod block;
 mod cases;
 mod commands;

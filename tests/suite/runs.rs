@@ -1,5 +1,6 @@
 //! Whole runs of the binary on the cases that are evidence for a capability: what becomes of the scorecard.
 
+use crate::binary::said;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,11 +10,6 @@ fn assay(root: &Path, arguments: &[&str], ci: Option<&str>) -> Output {
     command.arg("--root").arg(root).args(arguments).env_remove("CI");
     command.envs(ci.map(|value| ("CI", value)));
     command.output().expect("the binary starts")
-}
-
-fn said(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    String::from_utf8(text).expect("UTF-8")
 }
 
 /// A root with the cases that cover something, so that no claim is without evidence.

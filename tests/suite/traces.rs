@@ -1,5 +1,6 @@
 //! Saved traces on the command line.
 
+use crate::binary::said;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -7,11 +8,6 @@ fn assay(root: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.current_dir(root).args(arguments).env_remove("CI");
     command.output().expect("the binary starts")
-}
-
-fn said(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    String::from_utf8(text).expect("UTF-8")
 }
 
 /// Two cases that differ in one number, and their traces, one in each form.
