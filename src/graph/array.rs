@@ -65,6 +65,13 @@ pub fn is_available(array: &Array) -> bool {
     unsafe { raw::mlx_graph_is_available(array.as_ptr()) }
 }
 
+/// How many tasks MLX counts as under way in this process. With nothing being evaluated it is zero, unless an evaluation
+/// failed: MLX may never take its task off the count, and beyond ten of them it waits without end for one to finish.
+pub fn active_tasks() -> i32 {
+    // SAFETY: reads a number of MLX's own.
+    unsafe { raw::mlx_graph_active_tasks() }
+}
+
 /// Evaluates arrays, all in one go, unobserved.
 ///
 /// # Errors

@@ -15,8 +15,8 @@ pub mod raw_calls;
 mod subgraph;
 
 pub use array::{
-    begin, borrowed, endless, evaluate, evaluate_raw, has_producer, is_available, list, results,
-    shape_and_dtype, share,
+    active_tasks, begin, borrowed, endless, evaluate, evaluate_raw, has_producer, is_available, list,
+    results, shape_and_dtype, share,
 };
 pub use compare::{compare, differ, Difference};
 pub use error::GraphError;

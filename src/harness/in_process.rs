@@ -16,6 +16,7 @@ use crate::capture::{CaptureError, Evaluation, Op, Trace, TraceError, ValueId};
 use crate::case::data::{ArraySpec, Data, GivenAs, Input, Source, View};
 use crate::case::elements;
 use crate::case::names::Names;
+use crate::graph;
 use crate::model::{data_of, dtype_name, faults_allowed, functions, layers, Inputs, Model, ModelError};
 use crate::reference::{self, Expected, Policy, Seen, Tensor};
 use crate::scorecard::outcome::{Ending, Evidence, Fate, MutantRow, Outcome};
@@ -38,6 +39,20 @@ impl Runner for InProcess {
         });
         flight::enter(Phase::Judging);
         conclude(cell, observed, start.elapsed())
+    }
+
+    /// Most errors are MLX's before anything was computed, and leave nothing; an error that somebody dropped or that is held
+    /// back is seen in what comes next. Whatever failed while it was computed, also in validation, may have made MLX lose
+    /// count of its tasks, after some of which it hangs.
+    fn is_fit_after(&self, cell: &Cell, outcome: &Outcome) -> bool {
+        let left_nothing = match &outcome.evidence.ending {
+            // What may end the process may also leave what no probe sees.
+            Ending::Error { .. } if !cell.isolate => {
+                matches!(catch_unwind(|| probe::same_as_before(&names)), Ok(Ok(())))
+            }
+            ending => ending.leaves_nothing_behind(),
+        };
+        left_nothing && graph::active_tasks() == 0
     }
 
     fn mutate(&self, cell: &Cell, bound: usize) -> Result<Mutated, String> {

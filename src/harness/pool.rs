@@ -115,11 +115,11 @@ impl Workers {
         let at = || child.spot().map(|spot| spot.to_string());
         let crashed = |message: String| Ending::Crashed { at: at(), message };
         let ending = match exchange {
-            Exchange::Answered(Answer::Ran { mut outcome, .. }) if outcome.cell == cell.id => {
+            Exchange::Answered(Answer::Ran { mut outcome, fit, .. }) if outcome.cell == cell.id => {
                 if outcome.is_red() || self.keeps_output {
                     outcome.output = output();
                 }
-                if outcome.evidence.ending.leaves_nothing_behind() && !child.is_worn() {
+                if fit && !child.is_worn() {
                     *held = Some(child);
                 }
                 return Ok(*outcome);

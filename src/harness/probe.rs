@@ -1,8 +1,12 @@
-//! Whether a refusal left anything behind: the tutorial model is captured before anything else, and again after each
-//! refusal, and both traces must be the same to the last bit.
+//! Whether a refusal or an error left anything behind: the tutorial model is captured before anything else, and again
+//! after each of them, and both traces must be the same to the last bit. So must be what a transform says that cannot be
+//! taken: an error that somebody dropped before would be said in its place.
 
 use std::cell::OnceCell;
 use std::fmt::Write as _;
+
+use mlx_rs::transforms::grad;
+use mlx_rs::Array;
 
 use super::seam::Cell;
 use crate::capture::Trace;
@@ -60,7 +64,14 @@ fn transcript(names: &dyn Fn() -> Names) -> Result<String, String> {
     let mut model = Model::build(cell).map_err(|error| error.to_string())?;
     let trace = model.capture(&inputs).map_err(|error| error.to_string())?;
     trace.evaluate().map_err(|error| error.message)?;
-    Ok(spell(&trace))
+    Ok(format!("{}{}\n", spell(&trace), impossible_transform()))
+}
+
+/// What MLX says of a gradient of several numbers.
+fn impossible_transform() -> String {
+    let both = |x: &Array| x.square();
+    let gradient = grad(both)(&Array::from_slice(&[1.0_f32, 2.0], &[2]));
+    gradient.map_or_else(|error| error.to_string(), |gradient| format!("{gradient:?}"))
 }
 
 /// Everything that a trace says, and the bits of every payload.
@@ -121,6 +132,10 @@ fn spell(trace: &Trace) -> String {
 mod tests {
     use super::*;
     use crate::harness::in_process::names;
+    use mlx_rs::error::Exception;
+    use mlx_rs::transforms::async_eval;
+    use mlx_rs::transforms::compile::compile;
+    use mlx_rs::{linalg, ops};
 
     #[test]
     fn the_tutorial_is_the_same_twice_and_anything_else_is_told() {
@@ -137,5 +152,42 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    /// What the probe says on a thread of its own where `leave` has left something.
+    fn told_after(leave: fn()) -> Result<(), String> {
+        let probed = move || {
+            remember(&names);
+            leave();
+            same_as_before(&names)
+        };
+        std::thread::spawn(probed).join().unwrap()
+    }
+
+    #[test]
+    fn an_error_at_a_call_leaves_nothing() {
+        let misfit = || {
+            let three = Array::from_slice(&[1.0_f32, 2.0, 3.0], &[3]);
+            let two = Array::from_slice(&[1.0_f32, 2.0], &[2]);
+            ops::add(&three, &two).unwrap_err();
+        };
+        assert_eq!(told_after(misfit), Ok(()));
+    }
+
+    #[test]
+    fn an_error_that_was_dropped_and_one_that_is_held_back_are_told() {
+        let dropped = || {
+            let fails = |_: &Array| -> Result<Array, Exception> { Err(Exception::custom("left behind")) };
+            compile(fails, None)(&Array::from_int(1)).unwrap_err();
+        };
+        let told = told_after(dropped).unwrap_err();
+        assert!(told.contains("left behind"), "{told}");
+        let held_back = || {
+            let singular = || linalg::inv(Array::from_slice(&[1.0_f32, 1.0, 1.0, 1.0], &[2, 2])).unwrap();
+            // MLX's thread may be so fast that its error is heard here already, which leaves none.
+            while async_eval([&singular()]).is_err() {}
+        };
+        let told = told_after(held_back).unwrap_err();
+        assert!(told.contains("Inverse"), "{told}");
     }
 }

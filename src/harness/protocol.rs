@@ -39,6 +39,8 @@ pub enum Answer {
         outcome: Box<Outcome>,
         /// How many bytes the worker has printed in its life: where this cell's output ends.
         printed: u64,
+        /// Whether the worker is fit for another cell.
+        fit: bool,
     },
     /// The worker could not run it.
     Failed {

@@ -25,6 +25,11 @@ pub trait Runner: Send + Sync {
         }
     }
 
+    /// Whether whatever ran `cell` is fit for another one, now that it came to `outcome`.
+    fn is_fit_after(&self, _cell: &Cell, outcome: &Outcome) -> bool {
+        outcome.evidence.ending.leaves_nothing_behind()
+    }
+
     /// Whether cells come back without having run to their end, since the run is to stop.
     fn interrupted(&self) -> bool {
         false

@@ -192,6 +192,7 @@ impl Worker {
         self.flight.begin(request.pace);
         let outcome = Box::new(self.runner.run(cell));
         Answer::Ran {
+            fit: self.runner.is_fit_after(cell, &outcome),
             outcome,
             printed: printed(),
         }

@@ -13,6 +13,7 @@ use mlx_rs::nested::NestedHashMap;
 use mlx_rs::{linalg, ops, transforms, Array, Device, DeviceType};
 
 use super::programs::without_parameters;
+use crate::graph;
 
 static ALLOWED: AtomicBool = AtomicBool::new(false);
 
@@ -58,6 +59,7 @@ const FAULTS: &[(&str, Act)] = &[
     ("flake", |_| flake()),
     ("killed", |_| killed()),
     ("loop", |_| endless()),
+    ("lost_task", |_| lost_task()),
     ("memory", |_| memory()),
     ("negative_shape", |_| {
         Ok(Array::from_slice(&[0.0_f32; 6], &[-2, -3]))
@@ -128,6 +130,21 @@ fn endless() -> ! {
 fn flake() -> Result<Array, Exception> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     Err(Exception::custom(format!("at {:?}", now.unwrap_or_default())))
+}
+
+/// Fails evaluations until MLX has lost count of one of its tasks, which takes its thread to be ahead of this one: always so
+/// where both share a processor.
+fn lost_task() -> Result<Array, Exception> {
+    let singular = Array::from_slice(&[1.0_f32; 4], &[2, 2]);
+    for _ in 0..1000 {
+        let failed = linalg::inv(&singular)?.eval();
+        // What ends well waits for whatever is still under way.
+        let waited = ops::negative(&singular)?.eval();
+        if failed.is_err() && waited.is_ok() && graph::active_tasks() > 0 {
+            return Err(Exception::custom("a task was lost"));
+        }
+    }
+    Err(Exception::custom("no task was lost"))
 }
 
 /// Takes memory, and writes to it, until somebody ends it.

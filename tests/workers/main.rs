@@ -3,6 +3,7 @@
 mod contract;
 mod disk;
 mod faults;
+mod kept;
 mod kill;
 mod known;
 mod nonsense;

@@ -17,6 +17,7 @@
 #include "mlx/c/private/vector.h"
 #include "mlx/mlx.h"
 #include "mlx/primitives.h"
+#include "mlx/scheduler.h"
 
 namespace mx = mlx::core;
 
@@ -592,6 +593,10 @@ extern "C" bool mlx_graph_has_primitive(mlx_array a) {
 
 extern "C" bool mlx_graph_is_available(mlx_array a) {
   return a.ctx && get(a).is_available();
+}
+
+extern "C" int mlx_graph_active_tasks(void) {
+  return mx::scheduler::n_active_tasks();
 }
 
 extern "C" void mlx_graph_stream(mlx_stream s, mlx_device_type* device, int* index) {

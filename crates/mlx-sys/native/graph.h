@@ -39,6 +39,9 @@ bool mlx_graph_has_primitive(mlx_array a);
 /* Whether the array's data can be read without computing anything. */
 bool mlx_graph_is_available(mlx_array a);
 
+/* How many tasks MLX counts as under way in this process, on all streams. */
+int mlx_graph_active_tasks(void);
+
 /* A stream's device kind and number, without making a handle. */
 void mlx_graph_stream(mlx_stream s, mlx_device_type* device, int* index);
 
