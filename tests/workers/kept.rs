@@ -1,26 +1,20 @@
 //! A worker goes on after an error that left nothing behind, and is replaced after one that did.
 
-use crate::roots::root_with;
+use crate::roots::{root_with, script};
 use mlx_assay::case::cell::Cell;
 use mlx_assay::case::check;
 use mlx_assay::harness::pool::Workers;
 use mlx_assay::harness::seam::Runner;
 use mlx_assay::scorecard::outcome::Ending;
 use mlx_assay::under_test::backend;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// How many workers it takes to run these cases one after another, and how each of their cells ended.
 fn workers_of(root: &Path, cases: &[&str]) -> (usize, Vec<Ending>) {
-    let (program, started) = (root.join("worker.sh"), root.join("started"));
-    let script = format!(
-        "#!/bin/sh\necho >> '{}'\nexec '{}' \"$@\"\n",
-        started.display(),
-        env!("CARGO_BIN_EXE_assay")
-    );
-    std::fs::write(&program, script).expect("written");
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made to run");
+    let started = root.join("started");
+    let (count, assay) = (started.display(), env!("CARGO_BIN_EXE_assay"));
+    let program = script(root, &format!("echo >> '{count}'\nexec '{assay}' \"$@\""));
     let backend = backend();
     let suite = check::suite(root, &backend.names).expect("cases");
     let cells: Vec<&Cell> = cases

@@ -1,20 +1,17 @@
 //! A worker that is none: what answers nonsense, or nothing, costs the cell that asked.
 
-use crate::roots::{repository, root_with};
+use crate::roots::{self, repository, root_with};
 use mlx_assay::case::check;
 use mlx_assay::harness::pool::Workers;
 use mlx_assay::harness::seam::Runner;
 use mlx_assay::scorecard::outcome::Ending;
 use mlx_assay::under_test::backend;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 /// How the first cell of a case ends where `script` stands in for the worker; its input is the socket.
 fn ending(script: &str) -> Ending {
     let root = root_with(&["tutorial/sequential.yaml"]);
-    let program = root.path().join("worker.sh");
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("written");
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made to run");
+    let program = roots::script(root.path(), script);
     let backend = backend();
     let suite = check::suite(root.path(), &backend.names).expect("cases");
     let mut cell = suite.cells[0].clone();

@@ -1,5 +1,6 @@
 //! Roots to run in: copies of some of the repository's cases, so that nothing disturbs the checkout.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -75,6 +76,14 @@ pub fn said(output: &Output) -> String {
 
 pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(-1)
+}
+
+/// A program in a root, made of a shell script, that stands where `assay` would be started.
+pub fn script(root: &Path, lines: &str) -> PathBuf {
+    let program = root.join("worker.sh");
+    std::fs::write(&program, format!("#!/bin/sh\n{lines}\n")).expect("written");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("made to run");
+    program
 }
 
 /// The outcomes of the latest run, without times and printed text.
