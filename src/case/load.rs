@@ -118,11 +118,14 @@ fn list(folder: &Path, relative: &str, files: &mut Vec<String>) -> Result<(), Fi
 fn source(root: &Path, file: &str) -> Result<Source, Box<Problem>> {
     let bad = |fault| Box::new(Problem::new(file, "".into(), Mark::default(), fault));
     let id = id(file).map_err(bad)?;
-    let bytes = std::fs::read(root.join(file)).map_err(|error| {
-        bad(Fault::Unreadable {
-            message: error.to_string(),
-        })
-    })?;
+    let path = root.join(file);
+    let unreadable = |message: String| bad(Fault::Unreadable { message });
+    // Reading what is no file, such as a pipe, may never end.
+    let metadata = std::fs::metadata(&path).map_err(|error| unreadable(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(unreadable("it is no plain file".to_owned()));
+    }
+    let bytes = std::fs::read(&path).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         bad(Fault::NotUtf8 {
             at: error.utf8_error().valid_up_to(),

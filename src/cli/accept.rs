@@ -11,6 +11,7 @@ use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
 use crate::scorecard::outcomes::Outcomes;
 use crate::scorecard::store::{Store, Written, CARD, CELLS, OUTCOMES};
+use std::collections::BTreeMap;
 
 /// Accepts.
 pub fn accept(context: &Context<'_>) -> Result<Exit, CliError> {
@@ -99,15 +100,16 @@ fn latest_outcomes(
     let Ok(text) = std::fs::read_to_string(store.path(OUTCOMES)) else {
         return Ok(Vec::new());
     };
-    let latest = Outcomes::read(OUTCOMES, &text)?;
+    let parts = Outcomes::read(OUTCOMES, &text)?;
+    let files: BTreeMap<&String, &String> = parts.iter().flat_map(|part| &part.origin.files).collect();
     let is_current = |outcome: &Outcome| {
         let cell = cells.iter().find(|cell| cell.id == outcome.cell);
         let digest = cell.map(|cell| load::digest(&cell.case.text));
-        edited.contains(&outcome.file) || digest.as_ref() == latest.origin.files.get(&outcome.file)
+        edited.contains(&outcome.file) || digest.as_ref() == files.get(&outcome.file).copied()
     };
-    let passing = latest
-        .outcomes
+    let passing = parts
         .iter()
+        .flat_map(|part| &part.outcomes)
         .filter(|outcome| outcome.passes_unexpectedly());
     Ok(passing.filter(|outcome| is_current(outcome)).cloned().collect())
 }

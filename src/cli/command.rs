@@ -8,6 +8,7 @@ use super::{
 use crate::harness::backend::Backend;
 use crate::scorecard::exit::Exit;
 use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -71,7 +72,7 @@ pub enum Format {
 
 /// Does what the command line says; the process's exit status.
 pub fn main(backend: &Backend) -> ExitCode {
-    let command = match Command::try_parse() {
+    let command = match Command::try_parse_from(with_seeds_joined(std::env::args_os())) {
         Ok(command) => command,
         Err(error) => {
             // Printing fails only where nobody reads.
@@ -95,6 +96,23 @@ pub fn main(backend: &Backend) -> ExitCode {
             error.exit().into()
         }
     }
+}
+
+/// The command line, a seed that follows `--shuffle` as a word of its own joined to it: clap would take that, or any
+/// filter there, for the seed, or else none.
+fn with_seeds_joined(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let is_seed = argument.to_str().is_some_and(|it| it.parse::<u64>().is_ok());
+        match joined.last_mut() {
+            Some(last) if is_seed && last == "--shuffle" => {
+                last.push("=");
+                last.push(argument);
+            }
+            _ => joined.push(argument),
+        }
+    }
+    joined
 }
 
 fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
@@ -122,6 +140,22 @@ fn dispatch(context: &Context<'_>, what: What) -> Result<Exit, CliError> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn a_seed_is_no_filter() {
+        let joined = |line: &str| {
+            let words = with_seeds_joined(line.split(' ').map(OsString::from));
+            words.join(&OsString::from(" ")).into_string().expect("UTF-8")
+        };
+        for (line, wanted) in [
+            ("assay run --shuffle 7", "assay run --shuffle=7"),
+            ("assay run --shuffle sum 7", "assay run --shuffle sum 7"),
+            ("assay run --shuffle=3 7", "assay run --shuffle=3 7"),
+            ("assay run 7 --shuffle", "assay run 7 --shuffle"),
+        ] {
+            assert_eq!(joined(line), wanted);
+        }
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

@@ -8,6 +8,7 @@ use crate::coverage::excluded::ExcludedError;
 use crate::generate::probe::DraftError;
 use crate::graph::GraphError;
 use crate::harness::backend::Backend;
+use crate::harness::plan::Shard;
 use crate::harness::pool::Workers;
 use crate::harness::suite::EndError;
 use crate::harness::worker::WorkerError;
@@ -95,6 +96,14 @@ pub enum CliError {
     NothingMatches {
         /// The filters.
         filters: Vec<String>,
+    },
+    /// A shard has no cells.
+    #[error("shard {part} of {} has none; make fewer shards", counted(*.cells, "cell"))]
+    EmptyShard {
+        /// The shard.
+        part: Shard,
+        /// How many cells all shards have together.
+        cells: usize,
     },
     /// A filter matches nothing, but some files could not be read: the cells may be theirs.
     #[error(
@@ -194,6 +203,7 @@ impl CliError {
         match self {
             CliError::NoSuchCell { .. }
             | CliError::NothingMatches { .. }
+            | CliError::EmptyShard { .. }
             | CliError::NothingPending
             | CliError::NothingLeft
             | CliError::Exists { .. }

@@ -3,14 +3,16 @@
 use super::command::Format;
 use super::context::{CliError, Context};
 use super::output::say;
-use crate::coverage::count::{count, operations, Standing};
+use crate::coverage::count::{count, operations, Coverage, Standing};
 use crate::coverage::excluded;
 use crate::coverage::surface::ITEMS;
 use crate::coverage::text::{text, Rows};
 use crate::scorecard::exit::Exit;
 use crate::scorecard::outcomes::Outcomes;
 use crate::scorecard::store::OUTCOMES;
+use crate::vocabulary::Device;
 use clap::Args;
+use std::collections::BTreeMap;
 
 /// What to show.
 #[derive(Debug, Args)]
@@ -34,27 +36,44 @@ pub fn coverage(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, Cl
     }
     excluded.check(&operations(), &items)?;
     let written = std::fs::read_to_string(store.path(OUTCOMES)).map_err(|_| CliError::NoOutcomes)?;
-    let outcomes = Outcomes::read(OUTCOMES, &written)?.outcomes;
-    let coverage = count(&loaded.cells, &outcomes, &excluded);
+    let parts = Outcomes::read(OUTCOMES, &written)?;
+    let many = parts.len() > 1;
+    let coverages: BTreeMap<Device, Coverage> = parts
+        .iter()
+        .map(|part| {
+            (
+                part.origin.device,
+                count(&loaded.cells, &part.outcomes, &excluded),
+            )
+        })
+        .collect();
     match arguments.format {
         Format::Text => {
-            if outcomes.len() < loaded.cells.len() {
-                let (ran, all) = (outcomes.len(), loaded.cells.len());
-                say(format_args!(
-                    "the last run was of {ran} of {all} cells; `assay run` runs all\n\n"
-                ));
+            for Outcomes { origin, outcomes } in &parts {
+                if many {
+                    say(format_args!("on {}:\n", origin.device));
+                }
+                if outcomes.len() < loaded.cells.len() {
+                    let (ran, all) = (outcomes.len(), loaded.cells.len());
+                    say(format_args!(
+                        "the last run was of {ran} of {all} cells; `assay run` runs all\n\n"
+                    ));
+                }
+                let rows = if arguments.all { Rows::All } else { Rows::Open };
+                say(text(&coverages[&origin.device], rows));
             }
-            say(text(
-                &coverage,
-                if arguments.all { Rows::All } else { Rows::Open },
-            ));
         }
-        Format::Json => say(format_args!("{}\n", serde_json::to_string_pretty(&coverage)?)),
+        Format::Json => {
+            let answer = match (many, coverages.values().next()) {
+                (false, Some(only)) => serde_json::to_string_pretty(only)?,
+                _ => serde_json::to_string_pretty(&coverages)?,
+            };
+            say(format_args!("{answer}\n"));
+        }
     }
-    let missing = coverage
-        .mlx_c
-        .iter()
-        .chain(&coverage.mlx_rs)
-        .any(|row| row.standing == Standing::Missing);
+    let mut rows = coverages
+        .values()
+        .flat_map(|it| it.mlx_c.iter().chain(&it.mlx_rs));
+    let missing = rows.any(|row| row.standing == Standing::Missing);
     Ok(if missing { Exit::Evidence } else { Exit::Clean })
 }

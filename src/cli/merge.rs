@@ -1,9 +1,12 @@
 //! `assay merge`: joins outcomes of shards and devices into one scorecard.
 
 use super::context::{CliError, Context};
+use super::output::say;
 use super::summary::print_ended;
 use crate::case::cell::Cell;
-use crate::harness::suite::{self, Scope};
+use crate::case::check::Suite;
+use crate::harness::block::block;
+use crate::harness::suite::{self, Ended, Scope};
 use crate::scorecard::environment::Environment;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::lines::ReadError;
@@ -24,23 +27,23 @@ pub struct Arguments {
 
 /// Joins.
 pub fn merge(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliError> {
-    let parts = arguments
+    let parts: Vec<_> = arguments
         .files
         .iter()
         .map(|file| read(file))
         .collect::<Result<_, _>>()?;
-    merge_parts(context, parts)
+    merge_parts(context, parts.concat())
 }
 
-/// A file of outcomes, with its name.
-pub fn read(file: &Path) -> Result<(String, Outcomes), ReadError> {
+/// The outcomes in a file, each device's with the file's name.
+pub fn read(file: &Path) -> Result<Vec<(String, Outcomes)>, ReadError> {
     let name = file.display().to_string();
     let text = std::fs::read_to_string(file).map_err(|source| ReadError::Unreadable {
         file: name.clone(),
         source,
     })?;
-    let outcomes = Outcomes::read(&name, &text)?;
-    Ok((name, outcomes))
+    let parts = Outcomes::read(&name, &text)?.into_iter();
+    Ok(parts.map(|part| (name.clone(), part)).collect())
 }
 
 /// Joins outcomes that were read.
@@ -66,13 +69,23 @@ pub fn merge_parts(context: &Context<'_>, parts: Vec<(String, Outcomes)>) -> Res
         let environment = environments.get(&device).cloned().unwrap_or_default();
         columns.push(scope.column(device, environment, outcomes)?);
     }
-    let ended = match (columns.pop(), columns.is_empty()) {
-        (Some(only), true) => suite::end(&scope, only.outcomes)?,
-        (last, _) => {
-            columns.extend(last);
-            suite::end_columns(&scope, columns)?
-        }
-    };
+    let ended = suite::end_columns(&scope, columns)?;
+    print_red(&loaded, &ended);
     print_ended(&ended);
     Ok(ended.settled.exit)
+}
+
+/// Prints the block of each red cell, below its device where there are several.
+fn print_red(loaded: &Suite, ended: &Ended) {
+    let cells: BTreeMap<&str, &Cell> = loaded.cells.iter().map(|cell| (cell.id.as_str(), cell)).collect();
+    for run in &ended.devices {
+        for outcome in run.outcomes.iter().filter(|it| it.is_red()) {
+            if ended.devices.len() > 1 {
+                say(format_args!("on {}:\n", run.device));
+            }
+            if let Some(cell) = cells.get(outcome.cell.as_str()) {
+                say(format_args!("{}\n\n", block(cell, outcome)));
+            }
+        }
+    }
 }

@@ -7,17 +7,15 @@ use super::progress::Progress;
 use super::summary::{answer, pace, print_ended};
 use crate::case::cell::Cell;
 use crate::harness::block::block;
-use crate::harness::flakes::flakes;
+use crate::harness::flakes::{flakes, marked, Flake};
 use crate::harness::plan::{shard, shuffled, Chunks, Shard};
 use crate::harness::seam::Runner;
 use crate::harness::stream::Stream;
 use crate::harness::suite::{self, Recorder, Scope};
-use crate::report::text::counted;
 use crate::scorecard::cells::CellBook;
 use crate::scorecard::exit::Exit;
 use crate::scorecard::outcome::Outcome;
 use clap::Args;
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,7 +49,11 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
     let loaded = context.suite(&store)?;
     let mut cells = matching(&loaded, &arguments.filters)?;
     if let Some(part) = arguments.shard {
+        let of = cells.len();
         cells = shard(&cells, part);
+        if cells.is_empty() {
+            return Err(CliError::EmptyShard { part, cells: of });
+        }
     }
     let origin = suite::origin(context.backend, &cells);
     // Before anything runs: where nothing can be written, everything would be lost.
@@ -62,21 +64,13 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
     let start = Instant::now();
     let first = rounds.run(&cells, 0, Some(stream))?;
     let ran = start.elapsed();
-    let flaky = rounds.find_flakes(&cells, &first, arguments.repeat)?;
+    let flakes = rounds.find_flakes(&cells, &first, arguments.repeat)?;
     if arguments.format == Format::Text {
         eprint!("{}", pace(&first, ran, rounds.workers));
     }
     let scope = Scope::of(context.backend, &store, &origin, &loaded);
     print_problems(&loaded);
-    if flaky > 0 {
-        let cells = counted(flaky, "cell");
-        say(format_args!(
-            "scorecard not updated: {cells} did not come out alike, which is no evidence\n"
-        ));
-        return Ok(Exit::Regression);
-    }
-    let ended = suite::end(&scope, first)
-        .inspect_err(|_| eprintln!("what ran stands above; nothing else is kept"))?;
+    let ended = suite::end(&scope, marked(first, &flakes))?;
     match arguments.format {
         Format::Text => print_ended(&ended),
         Format::Json => {
@@ -90,6 +84,14 @@ pub fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit, CliErro
         true => Exit::Interrupted,
         false => ended.settled.exit,
     })
+}
+
+/// Says what is no part of an answer for programs.
+fn aside(format: Format, text: std::fmt::Arguments<'_>) {
+    match format {
+        Format::Text => say(text),
+        Format::Json => eprint!("{text}"),
+    }
 }
 
 /// Runs the same cells any number of times.
@@ -120,9 +122,10 @@ impl<'a> Rounds<'a> {
             .shuffle
             .map(|given| given.unwrap_or_else(|| fastrand::u64(..)));
         if let Some(seed) = seed {
-            say(format_args!(
-                "seed {seed}: --shuffle={seed} runs in the same order\n"
-            ));
+            aside(
+                arguments.format,
+                format_args!("seed {seed}: --shuffle={seed} runs in the same order\n"),
+            );
         }
         let asked = Arc::clone(&stop);
         // A second interrupt does not wait for anything.
@@ -147,24 +150,23 @@ impl<'a> Rounds<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Runs the cells again, until they have run `times` times, and says which do not come out as they first did; how many
-    /// there are.
-    fn find_flakes(&self, cells: &[&Cell], first: &[Outcome], times: u64) -> Result<usize, CliError> {
-        let mut flaky = BTreeSet::new();
+    /// Runs the cells again, until they have run `times` times, and says which do not come out as they first did.
+    fn find_flakes(&self, cells: &[&Cell], first: &[Outcome], times: u64) -> Result<Vec<Flake>, CliError> {
+        let mut flaky = Vec::new();
         for round in 1..times {
             let again = self.run(cells, round, None)?;
             if self.interrupted() {
-                return Ok(flaky.len());
+                return Ok(flaky);
             }
             for flake in flakes(first, &again, round as usize + 1) {
-                say(format_args!("{flake}\n"));
-                flaky.insert(flake.first.cell);
+                aside(self.format, format_args!("{flake}\n"));
+                flaky.push(flake);
             }
         }
         if flaky.is_empty() && times > 1 {
-            say(format_args!("{times} rounds, all alike\n"));
+            aside(self.format, format_args!("{times} rounds, all alike\n"));
         }
-        Ok(flaky.len())
+        Ok(flaky)
     }
 
     fn run(&self, cells: &[&Cell], round: u64, stream: Option<Stream>) -> Result<Vec<Outcome>, CliError> {

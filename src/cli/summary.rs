@@ -45,12 +45,13 @@ struct CellAnswer<'a> {
     findings: &'a [Finding],
 }
 
-/// A run's end, for programs.
+/// The end of a run on this device, for programs.
 pub fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
+    let outcomes = ended.devices.iter().flat_map(|run| &run.outcomes);
     let over_claims = ended.settled.over_claims.iter();
     Answer {
         exit: ended.settled.exit.code(),
-        totals: ended.totals,
+        totals: ended.devices.first().map(|run| run.totals).unwrap_or_default(),
         scorecard: text::update_line(&ended.settled.update),
         label: &ended.label,
         report: ended.page,
@@ -59,9 +60,7 @@ pub fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
             .map(|(capability, missing)| OverClaim { capability, missing })
             .collect(),
         notices: ended.notices.iter().map(ToString::to_string).collect(),
-        cells: ended
-            .outcomes
-            .iter()
+        cells: outcomes
             .map(|it| CellAnswer {
                 cell: &it.cell,
                 record: it.record,
@@ -76,7 +75,7 @@ pub fn answer(ended: &Ended, problems: Vec<String>) -> Answer<'_> {
 /// Prints a run's end for people.
 pub fn print_ended(ended: &Ended) {
     say(text::summary(
-        &ended.totals,
+        &ended.totals(),
         &ended.settled,
         &ended.label,
         ended.page,

@@ -4,8 +4,9 @@ use super::backend::Backend;
 use super::known::{Notice, What};
 use super::leave;
 use super::pool::Workers;
+use super::stream::Stream;
 use super::suite::{self, EndError, Ended, Recorder, Scope};
-use super::trials::{trials, unmatched_exact};
+use super::trials::{trials, unmatched_exact, Unmatched};
 use crate::case::cell::Cell;
 use crate::case::check::{self, Suite};
 use crate::case::error::nearest;
@@ -61,15 +62,29 @@ fn run(backend: &Backend, program: &Path, arguments: &Arguments) -> Result<ExitC
         workers = workers.keeping_output();
     }
     let committed = store.committed().map_err(EndError::from)?;
-    let recorder = Arc::new(Recorder::new(Arc::new(workers), committed.cells, backend));
+    let mut recorder = Recorder::new(Arc::new(workers), committed.cells, backend);
+    // One cell is no run that anybody watches.
+    if !(arguments.list || arguments.exact || leave::run().is_some()) {
+        let cells: Vec<&Cell> = loaded.cells.iter().collect();
+        let stream = Stream::begin(&store, &suite::origin(backend, &cells)).map_err(EndError::from)?;
+        recorder = recorder.streaming(stream);
+    }
+    let recorder = Arc::new(recorder);
 
     let trials = trials(&loaded.cells, &loaded.problems, &recorder);
-    if let Some(name) = unmatched_exact(arguments, &trials).filter(|_| !arguments.list) {
-        let suite = check::suite(store.root(), &backend.names)?;
-        let near = nearest(name, suite.cells.iter().map(|cell| cell.id.as_str()));
-        eprintln!("error: no cell is called `{name}`");
-        near.iter().for_each(|near| eprintln!("  did you mean  {near}"));
-        return Ok(ExitCode::from(FAILED));
+    match unmatched_exact(arguments, &trials).filter(|_| !arguments.list) {
+        None => {}
+        Some(Unmatched::NoTrial(name)) => {
+            let suite = check::suite(store.root(), &backend.names)?;
+            let near = nearest(name, suite.cells.iter().map(|cell| cell.id.as_str()));
+            eprintln!("error: no cell is called `{name}`");
+            near.iter().for_each(|near| eprintln!("  did you mean  {near}"));
+            return Ok(ExitCode::from(FAILED));
+        }
+        Some(Unmatched::LeftOut(name)) => {
+            eprintln!("error: `{name}` is left out by `--ignored` or `--skip`, so that nothing would run");
+            return Ok(ExitCode::from(FAILED));
+        }
     }
     let conclusion = libtest_mimic::run(arguments, trials);
     if arguments.list {
@@ -128,11 +143,13 @@ fn end(
     let ended = suite::end(&scope, outcomes)?;
     eprint!(
         "{}",
-        text::summary(&ended.totals, &ended.settled, &ended.label, ended.page)
+        text::summary(&ended.totals(), &ended.settled, &ended.label, ended.page)
     );
     ended.notices.iter().for_each(|notice| eprintln!("{notice}"));
     let card = match &ended.settled.update {
-        Update::Partial { .. } | Update::Invalid { .. } => return Ok(conclusion.exit_code()),
+        Update::Partial { .. } | Update::Invalid { .. } | Update::Flaky { .. } => {
+            return Ok(conclusion.exit_code())
+        }
         update => scorecard_trial(update, &ended),
     };
     // The scorecard is a function of all trials, so it is judged after them, in a run of its own.

@@ -1,6 +1,6 @@
 //! Which cells do not come out alike when they run again.
 
-use crate::scorecard::outcome::Outcome;
+use crate::scorecard::outcome::{Checked, Finding, FindingKind, Outcome, Verdict};
 
 /// A cell that came out otherwise.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,43 @@ pub fn flakes(first: &[Outcome], later: &[Outcome], round: usize) -> Vec<Flake> 
         .collect()
 }
 
-impl std::fmt::Display for Flake {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// The outcomes, those of flaky cells red: what does not come out alike is no evidence, whatever came first.
+pub fn marked(mut outcomes: Vec<Outcome>, flakes: &[Flake]) -> Vec<Outcome> {
+    for outcome in &mut outcomes {
+        let Some(flake) = flakes.iter().find(|flake| flake.first.cell == outcome.cell) else {
+            continue;
+        };
+        if !outcome.record.is_red() {
+            outcome.record = Verdict::Fail;
+        }
+        let finding = Finding {
+            check: Checked::Record,
+            at: "expect".to_owned(),
+            line: outcome.line,
+            kind: FindingKind::Flaky,
+            message: format!("it did not come out alike: {}", flake.difference()),
+            hint: Some(format!(
+                "find out how often: assay run --repeat 20 {}",
+                outcome.cell
+            )),
+        };
+        outcome.findings.insert(0, finding);
+    }
+    outcomes
+}
+
+impl Flake {
+    /// Both times in one line.
+    fn difference(&self) -> String {
+        self.to_string()
+            .lines()
+            .skip(1)
+            .map(str::trim)
+            .fold(self.verdicts(), |text, line| format!("{text}; {line}"))
+    }
+
+    /// `first record pass, value pass, in round 3 record fail`.
+    fn verdicts(&self) -> String {
         let Self { first, later, round } = self;
         let value = |outcome: &Outcome| {
             outcome
@@ -35,15 +70,20 @@ impl std::fmt::Display for Flake {
                 .map(|value| format!(", value {value}"))
                 .unwrap_or_default()
         };
-        write!(
-            f,
-            "FLAKE {}   first record {}{}, in round {round} record {}{}",
-            first.cell,
+        format!(
+            "first record {}{}, in round {round} record {}{}",
             first.record,
             value(first),
             later.record,
             value(later)
-        )?;
+        )
+    }
+}
+
+impl std::fmt::Display for Flake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { first, later, .. } = self;
+        write!(f, "FLAKE {}   {}", first.cell, self.verdicts())?;
         match (
             first.evidence.ending == later.evidence.ending,
             first.findings == later.findings,

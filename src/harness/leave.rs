@@ -39,6 +39,8 @@ pub fn leave(store: &Store, run: &str, origin: Origin, outcome: Outcome) -> Resu
 #[derive(Debug)]
 pub struct Left {
     folder: PathBuf,
+    /// The folders of earlier runs.
+    earlier: Vec<PathBuf>,
     /// The files, sorted.
     pub files: Vec<PathBuf>,
 }
@@ -50,7 +52,9 @@ pub fn latest(store: &Store) -> Option<Left> {
         metadata.unwrap_or(SystemTime::UNIX_EPOCH)
     };
     let folders = std::fs::read_dir(store.path(FOLDER)).ok()?;
-    let folder = folders.flatten().map(|entry| entry.path()).max_by_key(changed)?;
+    let mut earlier: Vec<PathBuf> = folders.flatten().map(|entry| entry.path()).collect();
+    earlier.sort_by_key(changed);
+    let folder = earlier.pop()?;
     let entries = std::fs::read_dir(&folder).ok()?;
     let mut files: Vec<PathBuf> = entries
         .flatten()
@@ -58,13 +62,19 @@ pub fn latest(store: &Store) -> Option<Left> {
         .filter(|path| path.extension().is_some_and(|it| it == "jsonl"))
         .collect();
     files.sort();
-    (!files.is_empty()).then_some(Left { folder, files })
+    (!files.is_empty()).then_some(Left {
+        folder,
+        earlier,
+        files,
+    })
 }
 
 impl Left {
-    /// Takes them away, once they are joined.
+    /// Takes them away, once they are joined, and what earlier runs left, which nobody collects any more.
     pub fn discard(self) {
-        // What stays is joined again, which changes nothing.
-        let _ = std::fs::remove_dir_all(self.folder);
+        for folder in [&[self.folder][..], &self.earlier].concat() {
+            // What stays is joined again, which changes nothing.
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
 }

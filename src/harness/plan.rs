@@ -32,6 +32,12 @@ impl FromStr for Shard {
     }
 }
 
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
 /// The cells of one shard: every n-th by id, so that the parts are equal and the same on every machine.
 pub fn shard<'a>(cells: &[&'a Cell], shard: Shard) -> Vec<&'a Cell> {
     let mut cells = cells.to_vec();

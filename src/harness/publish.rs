@@ -27,18 +27,57 @@ pub fn sources(cells: &[Cell]) -> BTreeMap<String, String> {
     found
 }
 
-/// Writes the pages of a report, and removes those of an earlier one that it does not have.
+/// Writes the pages of a run's reports, and removes those of an earlier run that it does not have: the first device's at
+/// the top, those of each other device in a folder of its name. The reports are told of one another here.
 ///
 /// # Errors
 ///
 /// A template does not fit, or a file cannot be written.
-pub fn publish(store: &Store, report: &Report<'_>) -> Result<(), EndError> {
+pub fn publish(store: &Store, reports: Vec<Report<'_>>) -> Result<(), EndError> {
+    let top = reports.first().map(|report| report.device);
+    let devices: Vec<Device> = reports.iter().map(|report| report.device).collect();
+    for report in reports {
+        let here = report.device;
+        let others = devices.iter().filter(|device| **device != here);
+        let others: Vec<(Device, String)> = others
+            .map(|device| {
+                let up = if Some(here) == top { "" } else { "../" };
+                let folder = if Some(*device) == top {
+                    String::new()
+                } else {
+                    format!("{device}/")
+                };
+                (*device, format!("{up}{folder}index.html"))
+            })
+            .collect();
+        let folder = match Some(here) == top {
+            true => site::FOLDER.to_owned(),
+            false => format!("{}/{here}", site::FOLDER),
+        };
+        publish_one(
+            store,
+            &folder,
+            &Report {
+                others: &others,
+                ..report
+            },
+        )?;
+    }
+    for device in Device::ALL.iter().copied() {
+        if Some(device) == top || !devices.contains(&device) {
+            store.remove_folder(&format!("{}/{device}", site::FOLDER))?;
+        }
+    }
+    Ok(())
+}
+
+fn publish_one(store: &Store, folder: &str, report: &Report<'_>) -> Result<(), EndError> {
     let pages = site::pages(report)?;
     for (path, text) in &pages {
-        store.write(&format!("{}/{path}", site::FOLDER), text.as_bytes())?;
+        store.write(&format!("{folder}/{path}"), text.as_bytes())?;
     }
     let kept: BTreeSet<&str> = pages.iter().map(|(path, _)| path.as_str()).collect();
-    store.remove_others(site::FOLDER, &site::FOLDERS, &kept)?;
+    store.remove_others(folder, &site::FOLDERS, &kept)?;
     Ok(())
 }
 

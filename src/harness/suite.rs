@@ -135,7 +135,8 @@ impl Recorder {
     }
 }
 
-fn skipped(cell: &Cell, reason: String) -> Outcome {
+/// The outcome of a cell that needs what is not here.
+pub fn skipped(cell: &Cell, reason: String) -> Outcome {
     let evidence = Evidence::ended(Ending::Skipped { reason });
     conclude(
         cell,
@@ -209,13 +210,22 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// How a run ended.
+/// How the cells came out on one device.
 #[derive(Clone, Debug)]
-pub struct Ended {
-    /// What the cells yielded, sorted by id; those of the first device where there are several.
+pub struct DeviceRun {
+    /// The device.
+    pub device: Device,
+    /// What the cells yielded, sorted by id.
     pub outcomes: Vec<Outcome>,
     /// How many of each.
     pub totals: Totals,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// What came of the cells, on each device that the run was of.
+    pub devices: Vec<DeviceRun>,
     /// What became of the scorecard.
     pub settled: Settled,
     /// Known failures that somebody must see to.
@@ -224,6 +234,13 @@ pub struct Ended {
     pub label: Standing,
     /// Where the page lies, relative to the root.
     pub page: &'static str,
+}
+
+impl Ended {
+    /// How many cells came to what, on each device.
+    pub fn totals(&self) -> Vec<(Device, Totals)> {
+        self.devices.iter().map(|run| (run.device, run.totals)).collect()
+    }
 }
 
 /// A run cannot be brought to its end.
@@ -244,6 +261,8 @@ pub enum EndError {
     Junit(#[from] JunitError),
     #[error(transparent)]
     Excluded(#[from] ExcludedError),
+    #[error("{source}\nwhat ran is kept in {OUTCOMES}; `assay merge {OUTCOMES}` takes it up from there")]
+    Unsettled { source: Box<EndError> },
 }
 
 /// Where outcomes of these cells come from.
@@ -257,23 +276,51 @@ pub fn origin(backend: &Backend, cells: &[&Cell]) -> Origin {
     Origin::new(backend.device, backend.environment.clone(), files)
 }
 
-/// Ends a run: writes outcomes and page, settles the scorecard.
+/// Ends a run on the device that the scope's outcomes come from; see [`end_columns`].
+///
+/// # Errors
+///
+/// See [`end_columns`].
 pub fn end(scope: &Scope<'_>, outcomes: Vec<Outcome>) -> Result<Ended, EndError> {
-    let file = Outcomes {
-        origin: scope.origin.clone(),
-        outcomes,
-    };
-    scope.store.write(OUTCOMES, file.write()?.as_bytes())?;
-    scope.store.write(JUNIT, junit(&file.outcomes)?.as_bytes())?;
     let Origin {
         device, environment, ..
-    } = file.origin;
-    let column = scope.column(device, environment, file.outcomes)?;
+    } = scope.origin;
+    let column = scope.column(*device, environment.clone(), outcomes)?;
     end_columns(scope, vec![column])
 }
 
-/// Settles the scorecard for several devices at once, and writes the page of the first.
-pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended, EndError> {
+/// Ends a run, or several on as many devices: keeps the outcomes, settles the scorecard, writes the pages.
+///
+/// # Errors
+///
+/// A file cannot be read or written. The outcomes are kept first, so that no later error loses them.
+pub fn end_columns(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndError> {
+    let columns = keep(scope, columns)?;
+    settle_kept(scope, columns).map_err(|source| EndError::Unsettled {
+        source: Box::new(source),
+    })
+}
+
+/// Writes the outcomes of each device, for programs and for services that show test results.
+fn keep(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Vec<Column>, EndError> {
+    let parts: Vec<Outcomes> = columns
+        .iter()
+        .map(|column| Outcomes {
+            origin: Origin {
+                device: column.device,
+                environment: column.environment.clone(),
+                ..scope.origin.clone()
+            },
+            outcomes: column.outcomes.clone(),
+        })
+        .collect();
+    let texts: Vec<String> = parts.iter().map(Outcomes::write).collect::<Result<_, _>>()?;
+    scope.store.write(OUTCOMES, texts.concat().as_bytes())?;
+    scope.store.write(JUNIT, junit(&parts)?.as_bytes())?;
+    Ok(columns)
+}
+
+fn settle_kept(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndError> {
     let lock = scope.store.lock()?;
     // Read again: another run may have settled since this one began.
     let committed = scope.store.committed_under(&lock)?;
@@ -307,36 +354,50 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
         Exit::Clean | Exit::Improvement if !notices.is_empty() => Exit::Evidence,
         exit => exit,
     };
-    let (device, outcomes) = match columns.is_empty() {
-        true => (scope.origin.device, Vec::new()),
-        false => {
-            let first = columns.swap_remove(0);
-            (first.device, first.outcomes)
-        }
-    };
-    notices.extend(known::passing(scope.suite, &outcomes));
-    let totals = Totals::of(&outcomes, scope.suite.len());
+    notices.extend(known::passing(scope.suite, &least_passing(&columns)));
+    let devices: Vec<DeviceRun> = columns
+        .into_iter()
+        .map(|column| DeviceRun {
+            device: column.device,
+            totals: Totals::of(&column.outcomes, scope.suite.len()),
+            outcomes: column.outcomes,
+        })
+        .collect();
     let lacking = missing(&scope.store.gate()?, &settled.version, &today);
-    let report = Report {
+    let (update, sources) = (update_line(&settled.update), sources(scope.suite));
+    let reports = devices.iter().map(|run| Report {
         capabilities: scope.capabilities,
-        device,
-        outcomes: &outcomes,
-        totals,
+        device: run.device,
+        others: &[],
+        outcomes: &run.outcomes,
+        totals: run.totals,
         version: &settled.version,
         changes: &settled.changes,
-        update: &update_line(&settled.update),
+        update: &update,
         label: &label,
         missing: &lacking,
         today: &today,
-        sources: &sources(scope.suite),
-    };
-    publish(scope.store, &report)?;
+        sources: &sources,
+    });
+    publish(scope.store, reports.collect())?;
     Ok(Ended {
-        outcomes,
-        totals,
+        devices,
         settled,
         notices,
         label,
         page: INDEX,
     })
+}
+
+/// One outcome a cell: one that does not pass unexpectedly, if any device has one, since an entry of `expected_fail:`
+/// that is still needed on one device is needed.
+fn least_passing(columns: &[Column]) -> Vec<Outcome> {
+    let mut least: BTreeMap<&str, &Outcome> = BTreeMap::new();
+    for outcome in columns.iter().flat_map(|column| &column.outcomes) {
+        let kept = least.entry(&outcome.cell).or_insert(outcome);
+        if !outcome.passes_unexpectedly() {
+            *kept = outcome;
+        }
+    }
+    least.into_values().cloned().collect()
 }

@@ -42,13 +42,28 @@ pub fn trials(cells: &[Cell], problems: &[Problem], recorder: &Arc<Recorder>) ->
     cells.chain(files).collect()
 }
 
-/// The names that an exact filter asks for and that no trial has.
+/// An exact filter that asks for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmatched<'a> {
+    /// No trial has this name.
+    NoTrial(&'a str),
+    /// The trial of this name is left out by another flag.
+    LeftOut(&'a str),
+}
+
+/// The exact filter, if no trial is left for it.
 ///
 /// libtest-mimic runs nothing and ends with success when `--exact` matches nothing, so a rerun command with a slip
 /// in it would be green.
-pub fn unmatched_exact<'a>(arguments: &'a Arguments, trials: &[Trial]) -> Option<&'a str> {
+pub fn unmatched_exact<'a>(arguments: &'a Arguments, trials: &[Trial]) -> Option<Unmatched<'a>> {
     let filter = arguments.filter.as_deref().filter(|_| arguments.exact)?;
-    (!trials.iter().any(|trial| trial.name() == filter)).then_some(filter)
+    let mut named = trials.iter().filter(|trial| trial.name() == filter).peekable();
+    if named.peek().is_none() {
+        return Some(Unmatched::NoTrial(filter));
+    }
+    named
+        .all(|trial| arguments.is_filtered_out(trial))
+        .then_some(Unmatched::LeftOut(filter))
 }
 
 #[cfg(test)]
@@ -68,12 +83,27 @@ mod tests {
         let trials = [Trial::test("ops::sum::float32", || Ok(()))];
         assert_eq!(
             unmatched_exact(&arguments("ops::sum", true), &trials),
-            Some("ops::sum")
+            Some(Unmatched::NoTrial("ops::sum"))
         );
         assert_eq!(
             unmatched_exact(&arguments("ops::sum::float32", true), &trials),
             None
         );
         assert_eq!(unmatched_exact(&arguments("ops::sum", false), &trials), None);
+        let name = "ops::sum::float32";
+        let ignored = Arguments {
+            ignored: true,
+            ..arguments(name, true)
+        };
+        let skipped = Arguments {
+            skip: vec![name.to_owned()],
+            ..arguments(name, true)
+        };
+        for left_out in [ignored, skipped] {
+            assert_eq!(
+                unmatched_exact(&left_out, &trials),
+                Some(Unmatched::LeftOut(name))
+            );
+        }
     }
 }

@@ -12,14 +12,14 @@ use crate::case::check;
 use crate::case::load::{self, Source};
 use crate::case::names::Names;
 use crate::model::allow_faults;
-use rustix::event::{poll, PollFd, PollFlags};
 use rustix::process::{kill_current_process_group, setrlimit, Resource, Rlimit, Signal};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
+use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -65,10 +65,16 @@ pub fn serve(names: Names, runner: Arc<dyn Runner>, place: usize) -> Result<(), 
             maximum: Some(0),
         },
     );
-    let watched = socket.try_clone().map_err(WorkerError::Streams)?;
+    let asking = socket.try_clone().map_err(WorkerError::Streams)?;
     let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
-    thread("watch")
-        .spawn(move || end_with(&watched))
+    let (sender, requests) = channel();
+    thread("requests")
+        .spawn(move || {
+            if read_requests(asking, &sender).is_ok() {
+                // No cell outlives the run, also where it hangs.
+                let _ = kill_current_process_group(Signal::KILL);
+            }
+        })
         .map_err(WorkerError::Thread)?;
     allow_faults();
     let answer = move || {
@@ -78,7 +84,7 @@ pub fn serve(names: Names, runner: Arc<dyn Runner>, place: usize) -> Result<(), 
             flight: Flight::start(&flight).map_err(WorkerError::Streams)?,
             files: HashMap::new(),
         }
-        .answer_all(socket)
+        .answer_all(&requests, socket)
     };
     let cells = thread("cell")
         .stack_size(STACK)
@@ -126,22 +132,44 @@ fn take_over_streams() -> Result<(UnixStream, File), WorkerError> {
     Ok((socket, flight))
 }
 
-/// Waits until the other side of the socket is closed, by whatever end of its process, and ends this one with
-/// everything that it started: no cell outlives the run, also where it hangs.
-fn end_with(socket: &UnixStream) {
+/// Hands on what is asked until the other side is closed, by whatever end of its process.
+///
+/// It reads all the time, also while a cell runs: to read nothing more is how every system tells that the other side is
+/// gone, where what else could be waited for differs.
+///
+/// # Errors
+///
+/// What is asked is no request, which whoever takes the requests is told too, or nobody takes them any more.
+fn read_requests(
+    mut socket: impl Read,
+    requests: &Sender<Result<Request, WorkerError>>,
+) -> Result<(), Unread> {
+    let mut buffer = Vec::new();
+    let mut chunk = vec![0; 64 << 10];
     loop {
-        // No events are asked for; a hang-up is always told.
-        let mut watched = [PollFd::new(socket, PollFlags::empty())];
-        let told = poll(&mut watched, None);
-        if told.is_ok()
-            && watched[0]
-                .revents()
-                .intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
-        {
-            let _ = kill_current_process_group(Signal::KILL);
+        loop {
+            match take(&mut buffer) {
+                Ok(None) => break,
+                Ok(Some(request)) => requests.send(Ok(request)).map_err(|_| Unread)?,
+                Err(error) => {
+                    // Where nobody takes it, the process is on its way out already.
+                    let _ = requests.send(Err(error.into()));
+                    return Err(Unread);
+                }
+            }
+        }
+        match socket.read(&mut chunk) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // An error is an end too: nothing more can be asked.
+            Ok(0) | Err(_) => return Ok(()),
+            Ok(read) => buffer.extend_from_slice(&chunk[..read]),
         }
     }
 }
+
+/// No more requests are read, though the other side is still there.
+#[derive(Debug)]
+struct Unread;
 
 /// How many bytes this process has printed.
 fn printed() -> u64 {
@@ -159,19 +187,16 @@ struct Worker {
 }
 
 impl Worker {
-    fn answer_all(mut self, mut socket: UnixStream) -> Result<(), WorkerError> {
-        let mut buffer = Vec::new();
-        let mut chunk = vec![0; 64 << 10];
-        loop {
-            while let Some(request) = take::<Request>(&mut buffer)? {
-                let answer = self.answer(request);
-                socket.write_all(&frame(&answer)?).map_err(WorkerError::Talk)?;
-            }
-            match socket.read(&mut chunk).map_err(WorkerError::Talk)? {
-                0 => return Ok(()),
-                read => buffer.extend_from_slice(&chunk[..read]),
-            }
+    fn answer_all(
+        mut self,
+        requests: &Receiver<Result<Request, WorkerError>>,
+        mut socket: UnixStream,
+    ) -> Result<(), WorkerError> {
+        for request in requests {
+            let answer = self.answer(request?);
+            socket.write_all(&frame(&answer)?).map_err(WorkerError::Talk)?;
         }
+        Ok(())
     }
 
     fn answer(&mut self, request: Request) -> Answer {

@@ -1,6 +1,7 @@
-//! JUnit's XML, for services that show test results: a case a suite, a cell a test.
+//! JUnit's XML, for services that show test results: a case a suite, a cell a test; each device has suites of its own.
 
 use crate::scorecard::outcome::{Outcome, Verdict};
+use crate::scorecard::outcomes::Outcomes;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,27 +12,36 @@ use thiserror::Error;
 #[error("cannot write the outcomes as JUnit's XML: {0}")]
 pub struct JunitError(#[from] quick_junit::SerializeError);
 
-/// The outcomes as XML.
+/// The outcomes of each device as XML.
 ///
 /// # Errors
 ///
 /// The library's.
-pub fn junit(outcomes: &[Outcome]) -> Result<String, JunitError> {
-    let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();
-    for outcome in outcomes {
-        let suite = suites
-            .entry(&outcome.file)
-            .or_insert_with(|| TestSuite::new(outcome.file.as_str()));
-        suite.add_test_case(test_case(outcome));
-    }
+pub fn junit(parts: &[Outcomes]) -> Result<String, JunitError> {
     let mut report = Report::new("mlx-assay");
-    report.add_test_suites(suites.into_values());
+    for part in parts {
+        // What shows results tells two tests apart by these names.
+        let name = |file: &str| match parts.len() {
+            1 => file.to_owned(),
+            _ => format!("{}: {file}", part.origin.device),
+        };
+        let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();
+        for outcome in &part.outcomes {
+            let name = name(&outcome.file);
+            let case = test_case(outcome, &name);
+            let suite = suites
+                .entry(&outcome.file)
+                .or_insert_with(|| TestSuite::new(name));
+            suite.add_test_case(case);
+        }
+        report.add_test_suites(suites.into_values());
+    }
     Ok(report.to_string()?)
 }
 
-fn test_case(outcome: &Outcome) -> TestCase {
+fn test_case(outcome: &Outcome, class: &str) -> TestCase {
     let mut case = TestCase::new(outcome.cell.as_str(), status(outcome));
-    case.set_classname(outcome.file.as_str())
+    case.set_classname(class)
         .set_time(Duration::from_millis(outcome.millis));
     if !outcome.output.is_empty() {
         case.set_system_out(outcome.output.as_str());

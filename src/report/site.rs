@@ -62,6 +62,8 @@ pub struct Report<'a> {
     pub capabilities: &'a [Capability],
     /// The device that the outcomes are of.
     pub device: Device,
+    /// The other devices that the run was of, each with the way to its first page from this report's.
+    pub others: &'a [(Device, String)],
     /// What the cells yielded.
     pub outcomes: &'a [Outcome],
     /// How many of each.

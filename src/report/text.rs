@@ -7,13 +7,18 @@ use crate::scorecard::outcome::{Ending, EvaluationKind, EvaluationPlace, Evidenc
 use crate::scorecard::settle::{Settled, Update};
 use crate::scorecard::store::{CARD, PENDING_CARD};
 use crate::scorecard::totals::Totals;
-use crate::vocabulary::Shape;
+use crate::vocabulary::{Device, Shape};
 
-/// Totals, what became of the scorecard, and where the page lies.
-pub fn summary(totals: &Totals, settled: &Settled, label: &Standing, page: &str) -> String {
-    let mut lines = vec![totals_line(totals)];
-    lines.extend(change_lines(&settled.changes, Direction::Regression, "worse "));
-    lines.extend(change_lines(&settled.changes, Direction::Improvement, "better"));
+/// The totals of each device, what became of the scorecard, and where the page lies.
+pub fn summary(totals: &[(Device, Totals)], settled: &Settled, label: &Standing, page: &str) -> String {
+    let many = totals.len() > 1;
+    let of_device = |(device, totals): &(Device, Totals)| match many {
+        true => format!("{device}: {}", totals_line(totals)),
+        false => totals_line(totals),
+    };
+    let mut lines: Vec<String> = totals.iter().map(of_device).collect();
+    lines.extend(change_lines(settled, Direction::Regression, "worse ", many));
+    lines.extend(change_lines(settled, Direction::Improvement, "better", many));
     let new = settled
         .changes
         .iter()
@@ -41,11 +46,15 @@ const MOST_CHANGES: usize = 20;
 /// How much of a diff is printed; all of it lies in the files.
 const MOST_DIFF_LINES: usize = 60;
 
-fn change_lines(changes: &[Change], direction: Direction, word: &str) -> Vec<String> {
+fn change_lines(settled: &Settled, direction: Direction, word: &str, names_devices: bool) -> Vec<String> {
+    let line = |change: &Change| match change.device.filter(|_| names_devices) {
+        Some(device) => format!("{word}  {} on {device}: {}", change.what, change.detail),
+        None => format!("{word}  {}: {}", change.what, change.detail),
+    };
+    let changes = settled.changes.iter();
     let of_kind: Vec<String> = changes
-        .iter()
         .filter(|change| change.direction == direction)
-        .map(|change| format!("{word}  {}: {}", change.what, change.detail))
+        .map(line)
         .collect();
     shortened(of_kind.iter().map(String::as_str), MOST_CHANGES)
 }
@@ -105,6 +114,10 @@ pub fn update_line(update: &Update) -> String {
         }
         Update::Invalid { cells } => format!(
             "scorecard not updated: the suite is at fault in {}",
+            counted(*cells, "cell")
+        ),
+        Update::Flaky { cells } => format!(
+            "scorecard not updated: {} did not come out alike, which is no evidence",
             counted(*cells, "cell")
         ),
         Update::Current => format!("scorecard current: {CARD}"),

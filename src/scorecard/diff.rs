@@ -97,7 +97,7 @@ pub fn diff(base: &Side, head: &Side, terms: &Terms<'_>) -> Diff {
     }
 }
 
-/// The devices that either side speaks for. Outcomes speak for one: the other columns are then no loss.
+/// The devices that either side speaks for. Outcomes speak for those that ran: the other columns are then no loss.
 fn devices(base: &Side, head: &Side) -> BTreeSet<Device> {
     let of = |side: &Side| -> BTreeSet<Device> {
         side.version.card.devices.iter().map(|row| row.device).collect()

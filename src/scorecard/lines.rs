@@ -35,6 +35,26 @@ pub enum ReadError {
         /// What is wrong with it.
         message: String,
     },
+    /// A file of outcomes was written by another version.
+    #[error("{file} has schema {found}, this assay reads schema {known}; run the cells again with this one")]
+    OtherOutcomes {
+        /// The file.
+        file: String,
+        /// Its schema.
+        found: u32,
+        /// The schema known here.
+        known: u32,
+    },
+    /// A line of a file of outcomes is none.
+    #[error("{file}:{line} is no outcome: {message}; the file is cut short or damaged: carry it over again, or run the cells again")]
+    NoOutcome {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What does not fit.
+        message: String,
+    },
     /// It does not fit.
     #[error("{file} at `{path}`: {message}; restore it from git (`git checkout HEAD -- scorecards`) and run again")]
     Misfit {

@@ -126,6 +126,8 @@ pub enum FindingKind {
     NoSuchName,
     /// The comparison compared nothing.
     Vacuous,
+    /// The cell came out otherwise when it ran again.
+    Flaky,
     /// The suite could not judge.
     Suite,
 }
@@ -445,6 +447,7 @@ impl FindingKind {
             FindingKind::Mutant => "mutant",
             FindingKind::NoSuchName => "no-such-name",
             FindingKind::Vacuous => "vacuous",
+            FindingKind::Flaky => "flaky",
             FindingKind::Suite => "suite",
         }
     }
@@ -477,6 +480,11 @@ impl Outcome {
     /// Whether either verdict is red.
     pub fn is_red(&self) -> bool {
         self.record.is_red() || self.value.is_some_and(Verdict::is_red)
+    }
+
+    /// Whether the cell came out otherwise when it ran again, so that this outcome is no evidence.
+    pub fn is_flaky(&self) -> bool {
+        self.findings.iter().any(|it| it.kind == FindingKind::Flaky)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Outcomes as a file that any machine can carry: one line that says where they come from, then one line each.
+//! Outcomes as a file that any machine can carry: one line that says where they come from, then one line each; and so
+//! again for each further device.
 
 use super::environment::Environment;
 use super::lines::ReadError;
@@ -72,30 +73,48 @@ pub fn line(outcome: &Outcome) -> serde_json::Result<String> {
     serde_json::to_string(outcome).map(|line| line + "\n")
 }
 
+/// How the line that says where outcomes come from begins; no outcome does.
+const ORIGIN: &str = "{\"schema\"";
+
 impl Outcomes {
-    /// Reads the content of `file`.
-    pub fn read(file: &str, text: &str) -> Result<Self, ReadError> {
-        let misfit = |at: usize, message: String| ReadError::Misfit {
+    /// Reads the content of `file`: those of each device, at least one.
+    ///
+    /// # Errors
+    ///
+    /// The content is something else, or of another layout.
+    pub fn read(file: &str, text: &str) -> Result<Vec<Self>, ReadError> {
+        let misfit = |line: usize, message: String| ReadError::NoOutcome {
             file: file.to_owned(),
-            path: format!("line {at}"),
+            line,
             message,
         };
-        let mut lines = text.lines().enumerate();
-        let Some((_, first)) = lines.next() else {
-            return Err(misfit(1, "no outcomes".to_owned()));
-        };
-        let origin: Origin = serde_json::from_str(first).map_err(|error| misfit(1, error.to_string()))?;
-        if origin.schema != SCHEMA {
-            return Err(ReadError::Schema {
-                file: file.to_owned(),
-                found: origin.schema.into(),
-                known: SCHEMA,
-            });
+        let mut parts: Vec<Self> = Vec::new();
+        for (at, line) in (1..).zip(text.lines()) {
+            let unread = |error: serde_json::Error| misfit(at, error.to_string());
+            match parts.last_mut() {
+                Some(part) if !line.starts_with(ORIGIN) => {
+                    part.outcomes.push(serde_json::from_str(line).map_err(unread)?);
+                }
+                _ => {
+                    let origin: Origin = serde_json::from_str(line).map_err(unread)?;
+                    if origin.schema != SCHEMA {
+                        return Err(ReadError::OtherOutcomes {
+                            file: file.to_owned(),
+                            found: origin.schema,
+                            known: SCHEMA,
+                        });
+                    }
+                    parts.push(Self {
+                        origin,
+                        outcomes: Vec::new(),
+                    });
+                }
+            }
         }
-        let outcomes = lines
-            .map(|(at, line)| serde_json::from_str(line).map_err(|error| misfit(at + 1, error.to_string())))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { origin, outcomes })
+        match parts.is_empty() {
+            true => Err(misfit(1, "no outcomes".to_owned())),
+            false => Ok(parts),
+        }
     }
 
     /// The file's content.

@@ -81,6 +81,11 @@ pub enum Update {
         /// In how many.
         cells: usize,
     },
+    /// Some cells did not come out alike, so nothing follows.
+    Flaky {
+        /// How many.
+        cells: usize,
+    },
     /// The committed files say just this.
     Current,
     /// The committed files are new.
@@ -127,19 +132,21 @@ pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> 
     let red = outcomes().any(Outcome::is_red);
     let better = outcomes().any(Outcome::passes_unexpectedly);
     let invalid = outcomes().filter(|it| is_invalid(it)).count();
+    let flaky = outcomes().filter(|it| it.is_flaky()).count();
     let fewest = run
         .columns
         .iter()
         .map(|column| column.outcomes.len())
         .min()
         .unwrap_or(0);
-    if invalid > 0 || fewest < run.cells {
-        let update = match invalid {
-            0 => Update::Partial {
+    if invalid > 0 || flaky > 0 || fewest < run.cells {
+        let update = match (invalid, flaky) {
+            (0, 0) => Update::Partial {
                 ran: fewest,
                 of: run.cells,
             },
-            cells => Update::Invalid { cells },
+            (0, cells) => Update::Flaky { cells },
+            (cells, _) => Update::Invalid { cells },
         };
         let exit = match (invalid > 0, red, better) {
             (true, ..) => Exit::Suite,
@@ -178,7 +185,10 @@ pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> 
     for column in run.columns {
         for capability in run.capabilities {
             let unkept = verdict::unkept(capability, column.outcomes.iter());
-            over_claims.extend(unkept.map(|missing| (capability.id, missing)));
+            over_claims.extend(unkept.map(|missing| match run.columns.len() {
+                1 => (capability.id, missing),
+                _ => (capability.id, format!("{missing} on {}", column.device)),
+            }));
         }
         changed.extend(changes(committed, &version, column.device, run.retired));
     }

@@ -1,7 +1,7 @@
 //! What `assay diff` compares, found by what it is called: a scorecard's file, a file of outcomes, or a git revision.
 
 use super::card::{Ground, Scorecard};
-use super::cells::CellBook;
+use super::cells::{CellBook, CellRow};
 use super::changes::Version;
 use super::decision::{self, Decision};
 use super::diff::Side;
@@ -10,6 +10,7 @@ use super::lines::ReadError;
 use super::outcomes::Outcomes;
 use super::seal::seal;
 use super::store::{CARD, CELLS};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -86,12 +87,26 @@ fn content(path: &Path) -> Result<String, ReadError> {
     })
 }
 
-/// The scorecard that one run's outcomes come to. What they show of mlx-c and mlx-rs is left out: it takes the cases.
-fn of_outcomes(outcomes: Outcomes, name: &str) -> Result<Side, SideError> {
-    let Outcomes { origin, outcomes } = outcomes;
-    let cells = CellBook::updated(&CellBook::default(), origin.device, &outcomes);
+/// The scorecard that outcomes come to, those of each device a column. What they show of mlx-c and mlx-rs is left out: it
+/// takes the cases.
+fn of_outcomes(parts: Vec<Outcomes>, name: &str) -> Result<Side, SideError> {
+    let mut rows: BTreeMap<String, CellRow> = BTreeMap::new();
+    for Outcomes { origin, outcomes } in &parts {
+        for row in CellBook::updated(&CellBook::default(), origin.device, outcomes).cells {
+            match rows.get_mut(&row.cell) {
+                Some(known) => known.devices.extend(row.devices),
+                None => drop(rows.insert(row.cell.clone(), row)),
+            }
+        }
+    }
+    let cells = CellBook {
+        cells: rows.into_values().collect(),
+    };
+    let environments = parts
+        .iter()
+        .map(|part| (part.origin.device, part.origin.environment.clone()));
     let ground = Ground {
-        environments: [(origin.device, origin.environment.clone())].into(),
+        environments: environments.collect(),
         ..Ground::default()
     }
     .claiming(crate::capability::CAPABILITIES);
@@ -100,7 +115,8 @@ fn of_outcomes(outcomes: Outcomes, name: &str) -> Result<Side, SideError> {
         name: name.to_owned(),
         version: Version { card, cells },
         decision: None,
-        origin: Some(origin),
+        // What else an origin says is the same for all devices, or they would not have been joined.
+        origin: parts.into_iter().next().map(|part| part.origin),
     })
 }
 

@@ -258,6 +258,21 @@ impl Store {
         }
     }
 
+    /// Removes a folder with all that it holds, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn remove_folder(&self, folder: &str) -> Result<(), WriteError> {
+        match std::fs::remove_dir_all(self.path(folder)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(WriteError {
+                file: folder.to_owned(),
+                source: error,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes the pages of these folders below `folder` that are not among `kept`, which are paths below it.
     pub fn remove_others(
         &self,

@@ -62,7 +62,7 @@ fn run_some(
 }
 
 fn said(ended: &Ended) -> String {
-    text::summary(&ended.totals, &ended.settled, &ended.label, ended.page)
+    text::summary(&ended.totals(), &ended.settled, &ended.label, ended.page)
 }
 
 fn fail_one(cell: &Cell, observed: &mut Observed) {
@@ -235,14 +235,14 @@ fn an_expected_failure_that_fails_otherwise_is_a_regression() {
     let first = run(&store, Mode::Write, &cells, |_, it| {
         it.values = vec![Data::Float(vec![0.0, 2.0])]
     });
-    assert_eq!(first.outcomes[0].value, Some(Verdict::ExpectedFail));
+    assert_eq!(first.devices[0].outcomes[0].value, Some(Verdict::ExpectedFail));
     mlx_assay::cli::accept_pending(&store).expect("accepted");
     let alike = run(&store, Mode::Write, &cells, |_, it| {
         it.values = vec![Data::Float(vec![9.0, 9.0])]
     });
-    assert_eq!(alike.outcomes[0].value, Some(Verdict::ExpectedFail));
+    assert_eq!(alike.devices[0].outcomes[0].value, Some(Verdict::ExpectedFail));
     let otherwise = run(&store, Mode::Write, &cells, |_, it| {
         it.evidence.outputs[0].array.shape = vec![3]
     });
-    assert_eq!(otherwise.outcomes[0].value, Some(Verdict::ChangedFail));
+    assert_eq!(otherwise.devices[0].outcomes[0].value, Some(Verdict::ChangedFail));
 }

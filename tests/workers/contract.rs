@@ -116,6 +116,19 @@ fn flags_mean_what_they_mean_to_libtest() {
     let (code, none, text) = run(&["--exact", "tutorial::sequentail"]);
     assert_eq!((code, none.len()), (101, 0), "{text}");
     assert!(text.contains("did you mean  tutorial::sequential"), "{text}");
+    for left_out in [
+        &["--ignored", "--exact", "tutorial::sequential"][..],
+        &[
+            "--exact",
+            "tutorial::sequential",
+            "--skip",
+            "tutorial::sequential",
+        ],
+    ] {
+        let (code, none, text) = run(left_out);
+        assert_eq!((code, none.len()), (101, 0), "{text}");
+        assert!(text.contains("so that nothing would run"), "{text}");
+    }
     let (code, none, _) = run(&["nothing-is-called-so"]);
     assert_eq!(
         (code, none.len()),

@@ -1,7 +1,7 @@
 //! Bad flags, folders that cannot be read or written, a full disk: a clear error, and nothing is lost.
 
 use crate::roots::{assay, code, root_with, said};
-use mlx_assay::scorecard::store::{CARD, CELLS};
+use mlx_assay::scorecard::store::{CARD, CELLS, OUTCOMES};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,6 +12,7 @@ fn bad_flags_say_what_would_be_right() {
     for (arguments, part) in [
         (&["run", "--shard", "4/3"][..], "as in 2/3"),
         (&["run", "--shard", "x"], "as in 2/3"),
+        (&["run", "--shard", "99/99"], "shard 99/99 of 1 cell has none"),
         (&["run", "--repeat", "0"], "0"),
         (&["run", "--workers", "many"], "many"),
         (&["run", "--shuffle=x"], "x"),
@@ -31,6 +32,55 @@ fn bad_flags_say_what_would_be_right() {
         "{}",
         said(&missing)
     );
+}
+
+#[test]
+fn a_seed_is_taken_with_and_without_an_equals_sign() {
+    let root = root_with(&["tutorial"]);
+    for arguments in [&["run", "--shuffle", "7"][..], &["run", "--shuffle=7"]] {
+        let output = assay(root.path(), arguments);
+        assert!(said(&output).contains("seed 7: "), "{}", said(&output));
+        assert!(
+            !said(&output).contains("no cell's id contains"),
+            "{}",
+            said(&output)
+        );
+    }
+}
+
+#[test]
+fn a_pipe_among_the_cases_is_told_and_not_waited_for() {
+    let root = root_with(&["tutorial"]);
+    let pipe = root.path().join("cases/pipe.yaml");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("made");
+    assert!(made.success());
+    let output = assay(root.path(), &["check"]);
+    assert_eq!(code(&output), 3, "{}", said(&output));
+    assert!(said(&output).contains("cases/pipe.yaml"), "{}", said(&output));
+    assert!(said(&output).contains("it is no plain file"), "{}", said(&output));
+}
+
+#[test]
+fn what_ran_is_kept_where_the_scorecard_cannot_be_settled() {
+    let (root, before) = settled();
+    let outcomes = root.path().join(OUTCOMES);
+    std::fs::remove_file(&outcomes).expect("removed");
+    let lock = root.path().join("target/assay/lock");
+    std::fs::remove_file(&lock).expect("removed");
+    std::fs::create_dir(&lock).expect("made");
+    let output = assay(root.path(), &["run"]);
+    assert_eq!(code(&output), 3, "{}", said(&output));
+    assert!(
+        said(&output).contains("what ran is kept in target/assay/outcomes.jsonl"),
+        "{}",
+        said(&output)
+    );
+    assert_eq!(scorecard(root.path()), before);
+    std::fs::remove_dir(&lock).expect("removed");
+    let output = assay(root.path(), &["merge", &outcomes.display().to_string()]);
+    assert!(said(&output).contains("1 of 1 cells ran"), "{}", said(&output));
+    // Not every capability has evidence in so small a suite.
+    assert_eq!(code(&output), 1, "{}", said(&output));
 }
 
 /// A root whose scorecard is written, and its bytes.

@@ -2,6 +2,7 @@
 
 use crate::roots::{assay, code, outcomes, root_with, said};
 use mlx_assay::scorecard::outcome::Verdict;
+use mlx_assay::scorecard::store::{JUNIT, OUTCOMES};
 
 const OTHERS: [&str; 3] = ["tutorial", "evaluation", "models/mlp.yaml"];
 
@@ -66,7 +67,7 @@ fn an_unexpected_crash_names_the_op_and_shows_what_was_printed() {
     ] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }
-    let junit = root.path().join(mlx_assay::scorecard::store::JUNIT);
+    let junit = root.path().join(JUNIT);
     let junit = std::fs::read_to_string(junit).expect("written");
     for part in [
         r#"<testcase name="a" classname="cases/a.yaml""#,
@@ -114,5 +115,35 @@ fn a_cell_that_does_not_come_out_alike_is_found() {
     std::fs::write(root.path().join("cases/flaky.yaml"), text).expect("written");
     let output = assay(root.path(), &["run", "--repeat", "8", "--shuffle=1"]);
     assert_eq!(code(&output), 1, "{}", said(&output));
-    assert!(said(&output).contains("FLAKE flaky"), "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains("FLAKE flaky"), "{text}");
+    assert!(
+        text.contains("scorecard not updated: 1 cell did not come out alike"),
+        "{text}"
+    );
+    // It is kept as what it is: red, for whoever reads the outcomes, and for a merge.
+    let kept = outcomes(root.path());
+    let flaky = kept.iter().find(|it| it.cell == "flaky").expect("kept");
+    assert!(flaky.is_flaky() && flaky.record == Verdict::Fail, "{flaky:?}");
+    assert!(kept.len() > 1 && kept.iter().filter(|it| it.is_red()).count() == 1);
+    let junit = std::fs::read_to_string(root.path().join(JUNIT)).expect("written");
+    assert!(
+        junit.contains("it did not come out alike: first record"),
+        "{junit}"
+    );
+    let kept = root.path().join(OUTCOMES).display().to_string();
+    let merged = assay(root.path(), &["merge", &kept]);
+    assert_eq!(code(&merged), 1, "{}", said(&merged));
+    assert!(
+        said(&merged).contains("1 cell did not come out alike"),
+        "{}",
+        said(&merged)
+    );
+    let json = assay(
+        root.path(),
+        &["run", "--repeat", "8", "--shuffle", "1", "--format", "json"],
+    );
+    let answer: serde_json::Value = serde_json::from_slice(&json.stdout).expect("nothing but an answer");
+    assert_eq!(answer["exit"], 1, "{answer}");
+    assert!(said(&json).contains("FLAKE flaky") && said(&json).contains("seed 1"));
 }

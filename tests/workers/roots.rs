@@ -86,12 +86,16 @@ pub fn script(root: &Path, lines: &str) -> PathBuf {
     program
 }
 
-/// The outcomes of the latest run, without times and printed text.
+/// The outcomes of the latest run, on all its devices.
 pub fn outcomes(root: &Path) -> Vec<mlx_assay::scorecard::outcome::Outcome> {
+    parts(root).into_iter().flat_map(|part| part.outcomes).collect()
+}
+
+/// The outcomes of the latest run, by device.
+pub fn parts(root: &Path) -> Vec<mlx_assay::scorecard::outcomes::Outcomes> {
     let file = root.join(mlx_assay::scorecard::store::OUTCOMES);
     let text = std::fs::read_to_string(&file).expect("outcomes");
-    let read = mlx_assay::scorecard::outcomes::Outcomes::read("outcomes", &text).expect("readable");
-    read.outcomes
+    mlx_assay::scorecard::outcomes::Outcomes::read("outcomes", &text).expect("readable")
 }
 
 /// The processes that have `mark` in their environment, where the system tells.

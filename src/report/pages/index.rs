@@ -25,6 +25,7 @@ pub struct View {
     broken: Vec<String>,
     missing: Vec<MissingView>,
     device: &'static str,
+    others: Vec<(&'static str, String)>,
     environment: String,
     version: &'static str,
     update: String,
@@ -123,6 +124,11 @@ pub fn view(report: &Report<'_>) -> View {
             })
             .collect(),
         device: report.device.name(),
+        others: report
+            .others
+            .iter()
+            .map(|(device, link)| (device.name(), link.clone()))
+            .collect(),
         environment: environment
             .map(|row| row.environment.to_string())
             .unwrap_or_default(),
