@@ -3,10 +3,8 @@
 use crate::scorecard::outcome::Outcome;
 use crate::scorecard::outcomes::{self, Origin};
 use crate::scorecard::store::{Store, WriteError};
-use rustix::process::{test_kill_process, Pid};
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// The file of one run; it goes when the run ends and has written its outcomes whole.
@@ -28,7 +26,8 @@ impl Stream {
         let path = store.path(&name);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
-            remove_abandoned(folder);
+            // What killed runs left goes now that another begins.
+            store.remove_abandoned();
         }
         let mut file = File::create(path).map_err(failed)?;
         let line = origin.line().map_err(|error| failed(error.into()))?;
@@ -47,21 +46,6 @@ impl Stream {
         };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = file.write_all(line.as_bytes());
-    }
-}
-
-/// Takes away what killed runs left, now that another begins.
-fn remove_abandoned(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let id = name
-            .strip_prefix("running.")
-            .and_then(|rest| rest.strip_suffix(".jsonl"));
-        let process = id.and_then(|id| id.parse().ok()).and_then(Pid::from_raw);
-        if process.is_some_and(|process| test_kill_process(process).is_err()) {
-            // What cannot be taken away disturbs nobody.
-            let _ = std::fs::remove_file(entry.path());
-        }
     }
 }
 

@@ -5,6 +5,8 @@ use super::decision::{self, Decision};
 use super::gate::{self, Gate};
 use super::lines::ReadError;
 use super::retired::{self, Retired};
+use rustix::io::Errno;
+use rustix::process::{test_kill_process, Pid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -72,6 +74,18 @@ pub const JUNIT: &str = "target/assay/junit.xml";
 const SWAP: &str = "target/assay/scorecard.swap.json";
 /// Held while a scorecard is settled.
 const LOCK: &str = "target/assay/lock";
+/// The folders that files are written in.
+const WRITTEN: [&str; 9] = [
+    "scorecards",
+    "target/assay",
+    "docs",
+    "docs/badges",
+    "reports",
+    "reports/badges",
+    "reports/capabilities",
+    "reports/cases",
+    "reports/functions",
+];
 /// The page to open.
 pub const INDEX: &str = "reports/index.html";
 
@@ -177,6 +191,23 @@ impl Store {
             failed(error)
         })?;
         Ok(Written::Changed)
+    }
+
+    /// Takes away what killed runs left: outcomes as they happened, and files that did not come to their place.
+    pub fn remove_abandoned(&self) {
+        for folder in WRITTEN {
+            for entry in std::fs::read_dir(self.path(folder))
+                .into_iter()
+                .flatten()
+                .flatten()
+            {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if is_abandoned(&name) {
+                    // What cannot be taken away disturbs nobody.
+                    let _ = std::fs::remove_file(entry.path());
+                }
+            }
+        }
     }
 
     /// Waits until no other run settles the scorecard, and keeps others waiting.
@@ -301,6 +332,17 @@ impl Store {
         self.remove(PENDING_CARD)?;
         self.remove(PENDING_CELLS)
     }
+}
+
+/// Whether a file has this name because a process wrote it that is gone: `running.17.jsonl`, `mlx.17.part`.
+fn is_abandoned(name: &str) -> bool {
+    let running = name
+        .strip_prefix("running.")
+        .and_then(|rest| rest.strip_suffix(".jsonl"));
+    let part = || name.strip_suffix(".part")?.rsplit('.').next();
+    let process = running.or_else(part).and_then(|id| id.parse().ok());
+    let process = process.and_then(Pid::from_raw);
+    process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The libtest contract, on the real harness: the same flags, the same verdicts, also under cargo-nextest.
 
-use crate::roots::{repository, root_with, said, whole_root};
+use crate::roots::{self, repository, root_with, said, whole_root};
+use mlx_assay::scorecard::store::{CARD, CELLS};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -174,15 +175,102 @@ fn a_whole_run_writes_the_same_scorecard_as_assay_run() {
     let (trials, command) = (whole_root(), whole_root());
     let output = harness(trials.path(), &[]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    let output = crate::roots::assay(command.path(), &["run"]);
+    let output = roots::assay(command.path(), &["run"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    for file in [
-        mlx_assay::scorecard::store::CARD,
-        mlx_assay::scorecard::store::CELLS,
-    ] {
+    for file in [CARD, CELLS] {
         let read = |root: &Path| std::fs::read_to_string(root.join(file)).expect("written");
         assert_eq!(read(trials.path()), read(command.path()));
     }
+}
+
+fn cargo(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(arguments).current_dir(repository()).env_remove("CI");
+    command.output().expect("cargo starts")
+}
+
+fn nextest(arguments: &[&str]) -> Output {
+    cargo(&[&["nextest"], arguments].concat())
+}
+
+fn has_nextest() -> bool {
+    let has = nextest(&["--version"]).status.success();
+    roots::may_be_missing(has, "cargo-nextest is not installed")
+}
+
+#[test]
+fn a_whole_run_of_nextest_collected_writes_the_same_scorecard_as_assay_run() {
+    if !has_nextest() {
+        return;
+    }
+    let (trials, command) = (whole_root(), whole_root());
+    // What the system refuses to run here is ignored, and no process is started for it.
+    let elsewhere = "inputs: {x: {shape: [2]}}\nmodel: gelu\nrequires: {mlx: \">= 99\"}\nexpect: {}\n";
+    // Nextest looks whether the place where it runs the tests is a workspace.
+    std::fs::copy(repository().join("Cargo.toml"), trials.path().join("Cargo.toml")).expect("copied");
+    for root in [&trials, &command] {
+        std::fs::write(root.path().join("cases/elsewhere.yaml"), elsewhere).expect("written");
+    }
+    let beside = tempfile::tempdir().expect("a folder for the test");
+    let file = |name: &str, output: &Output| {
+        assert!(output.status.success(), "{}", said(output));
+        let file = beside.path().join(name);
+        std::fs::write(&file, &output.stdout).expect("written");
+        file.display().to_string()
+    };
+    let list = [
+        "list",
+        "--test",
+        "conformance",
+        "--list-type",
+        "binaries-only",
+        "--message-format",
+        "json",
+    ];
+    let binaries = file("binaries.json", &nextest(&list));
+    let metadata = file("metadata.json", &cargo(&["metadata", "--format-version", "1"]));
+    let elsewhere = trials.path().display().to_string();
+    let run = |filter: &str| {
+        let places = ["--binaries-metadata", &binaries, "--cargo-metadata", &metadata];
+        let output = nextest(
+            &[
+                &["run"],
+                &places[..],
+                &["--workspace-remap", &elsewhere, "-E", filter],
+            ]
+            .concat(),
+        );
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        roots::assay(trials.path(), &["collect"])
+    };
+    let partly = run("test(tutorial::) + test(evaluation::)");
+    assert!(
+        said(&partly).contains("scorecard not updated: "),
+        "{}",
+        said(&partly)
+    );
+    let again = roots::assay(trials.path(), &["collect"]);
+    assert_eq!(said(&again), said(&partly), "what is no whole run stays");
+
+    let whole = run("all()");
+    assert_eq!(whole.status.code(), Some(0), "{}", said(&whole));
+    assert!(said(&whole).contains(" skipped"), "{}", said(&whole));
+    let output = roots::assay(command.path(), &["run"]);
+    assert_eq!(
+        said(&whole),
+        String::from_utf8_lossy(&output.stdout),
+        "the same is told"
+    );
+    for file in [CARD, CELLS] {
+        let read = |root: &Path| std::fs::read_to_string(root.join(file)).expect("written");
+        assert_eq!(read(trials.path()), read(command.path()));
+    }
+    let again = roots::assay(trials.path(), &["collect"]);
+    assert!(
+        said(&again).contains("no outcomes to collect"),
+        "{}",
+        said(&again)
+    );
 }
 
 /// Whether a line of nextest's says how a test ended.
@@ -192,17 +280,7 @@ fn is_verdict(line: &str) -> bool {
 
 #[test]
 fn cargo_nextest_gives_the_same_verdicts_and_collect_assembles_them() {
-    let nextest = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO"));
-        command
-            .arg("nextest")
-            .args(arguments)
-            .current_dir(repository())
-            .env_remove("CI");
-        command.output().expect("cargo starts")
-    };
-    if !nextest(&["--version"]).status.success() {
-        eprintln!("not tested: cargo-nextest is not installed");
+    if !has_nextest() {
         return;
     }
     let filter = "test(tutorial::) + test(faults::) + test(evaluation::)";
@@ -232,7 +310,7 @@ fn cargo_nextest_gives_the_same_verdicts_and_collect_assembles_them() {
     assert_eq!(theirs, ours, "{text}");
     assert!(theirs.len() > 10);
 
-    let collected = crate::roots::assay(repository(), &["collect"]);
+    let collected = roots::assay(repository(), &["collect"]);
     let text = said(&collected);
     let ran = format!("scorecard not updated: {} of ", ours.len());
     assert!(text.contains(&ran), "{text}");

@@ -1,6 +1,6 @@
 //! Bad flags, folders that cannot be read or written, a full disk: a clear error, and nothing is lost.
 
-use crate::roots::{assay, code, root_with, said};
+use crate::roots::{self, assay, code, root_with, said};
 use mlx_assay::scorecard::store::{CARD, CELLS, OUTCOMES};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -108,11 +108,9 @@ fn in_namespace(script: &str, root: &Path) -> Option<Output> {
         command.output().ok()
     };
     let may = unshared("mount -t tmpfs none \"$ROOT/target/assay\"").is_some_and(|it| it.status.success());
-    if !may {
-        eprintln!("not tested: this system lets nobody mount a file system for a test");
-        return None;
-    }
-    unshared(script)
+    roots::may_be_missing(may, "this system lets nobody mount a file system for a test")
+        .then(|| unshared(script))
+        .flatten()
 }
 
 #[test]
@@ -174,7 +172,7 @@ fn a_folder_that_cannot_be_read_is_named() {
             match output {
                 Ok(output) if !said(&output).contains("setpriv:") => output,
                 _ => {
-                    eprintln!("not tested: this user reads every folder, and cannot give that up");
+                    roots::may_be_missing(false, "this user reads every folder, and cannot give that up");
                     return;
                 }
             }

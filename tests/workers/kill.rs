@@ -30,6 +30,16 @@ fn put(root: &Path, [card, cells]: &[Vec<u8>; 2]) {
     std::fs::write(root.join(CELLS), cells).expect("written");
 }
 
+/// The files below a folder.
+fn files(folder: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        match entry.path() {
+            path if path.is_dir() => files(&path, found),
+            path => found.push(path.display().to_string()),
+        }
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_killed_run_leaves_the_old_scorecard_or_the_new_one_and_no_worker() {
@@ -101,17 +111,56 @@ fn a_killed_run_leaves_the_old_scorecard_or_the_new_one_and_no_worker() {
         .flatten()
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("running."));
     assert!(running.count() <= 1);
+    // Nor does anything else stay that did not come to its place.
+    assay(path, &["run"]);
+    let mut left = Vec::new();
+    files(path, &mut left);
+    left.retain(|name| name.ends_with(".part") || name.contains("running."));
+    assert!(left.is_empty(), "{left:?}");
 }
 
-#[test]
-#[cfg(target_os = "linux")]
-fn an_interrupt_ends_the_workers_and_keeps_what_is_known() {
+/// A root with a cell that goes on for longer than any test.
+fn root_with_a_loop() -> tempfile::TempDir {
     let root = root_with(&["tutorial", "faults/loop.yaml", "evaluation"]);
     let file = root.path().join("cases/faults/loop.yaml");
     let text = std::fs::read_to_string(&file)
         .expect("a case")
         .replace("seconds: 1", "seconds: 100");
     std::fs::write(&file, text).expect("written");
+    root
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_worker_in_a_loop_does_not_outlive_a_killed_run() {
+    let root = root_with_a_loop();
+    let mark = format!("ASSAY_LOOPED={}", std::process::id());
+    let (name, value) = mark.split_once('=').expect("a mark");
+    let mut run = command(root.path(), &["run", "loop"]);
+    run.env(name, value).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = run.spawn().expect("the binary starts");
+    let start = Instant::now();
+    // The run itself, and the worker.
+    while marked(&mark).len() < 2 {
+        assert!(start.elapsed() < Duration::from_secs(20), "no worker starts");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Now it is in its loop.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(marked(&mark).len(), 2);
+    run.kill().expect("killed");
+    run.wait().expect("waited for");
+    let start = Instant::now();
+    while !marked(&mark).is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", marked(&mark));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_ends_the_workers_and_keeps_what_is_known() {
+    let root = root_with_a_loop();
     let mark = format!("ASSAY_INTERRUPTED={}", std::process::id());
     let (name, value) = mark.split_once('=').expect("a mark");
     let mut run = command(root.path(), &["run"]);
