@@ -8,6 +8,7 @@ use super::summary::{answer, pace, print_ended};
 use crate::case::cell::Cell;
 use crate::harness::block::block;
 use crate::harness::flakes::{flakes, marked, Flake};
+use crate::harness::one_process::OneProcess;
 use crate::harness::plan::{shard, shuffled, Chunks, Shard};
 use crate::harness::seam::Runner;
 use crate::harness::stream::Stream;
@@ -112,7 +113,7 @@ impl<'a> Rounds<'a> {
         let workers = arguments.workers.unwrap_or(cores);
         let stop = Arc::new(AtomicBool::new(false));
         let runner: Arc<dyn Runner> = match workers {
-            0 => Arc::clone(&context.backend.runner),
+            0 => Arc::new(OneProcess::new(Arc::clone(&context.backend.runner))),
             _ => Arc::new(context.workers()?.stopped_by(&stop)),
         };
         let pool = rayon::ThreadPoolBuilder::new()

@@ -30,6 +30,9 @@ const TO_END: Duration = Duration::from_secs(2);
 /// How much a cell may print before it is ended: it would fill the disk.
 const MOST_OUTPUT: u64 = 64 << 20;
 
+/// How much room a disk must have left for a cell's output to be told whole, in bytes.
+const LEAST_ROOM: u64 = 256 << 10;
+
 /// How much of a cell's output is kept: its end, where the reason stands.
 const KEPT_OUTPUT: u64 = 16 << 10;
 
@@ -243,6 +246,13 @@ impl Child {
         // What cannot be read was not printed, as far as a report is concerned.
         let read = self.output.read_at(&mut bytes, from).unwrap_or(0);
         String::from_utf8_lossy(&bytes[..read]).into_owned()
+    }
+
+    /// Whether the disk that its output and its flight record lie on has no room left: nothing that a cell came to there
+    /// says anything about it.
+    pub fn is_out_of_room(&self) -> bool {
+        let left = rustix::fs::fstatvfs(&self.output).map(|it| it.f_bavail.saturating_mul(it.f_frsize));
+        left.is_ok_and(|bytes| bytes < LEAST_ROOM)
     }
 
     /// Whether its output has grown so long that another worker should take over.

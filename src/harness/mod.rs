@@ -15,6 +15,7 @@ mod judge_outputs;
 mod judge_trace;
 pub mod known;
 pub mod leave;
+pub mod one_process;
 mod places;
 pub mod plan;
 pub mod pool;

@@ -114,6 +114,18 @@ impl Workers {
         let output = || child.output();
         let at = || child.spot().map(|spot| spot.to_string());
         let crashed = |message: String| Ending::Crashed { at: at(), message };
+        let suspect = match &exchange {
+            Exchange::Answered(Answer::Ran { outcome, .. }) => outcome.is_red(),
+            Exchange::Interrupted => false,
+            _ => true,
+        };
+        if suspect && child.is_out_of_room() {
+            let folder = std::env::temp_dir();
+            return Err(invalid(format!(
+                "the disk that holds {} is full, which changes what cells come to; make room, or name another by TMPDIR",
+                folder.display()
+            )));
+        }
         let ending = match exchange {
             Exchange::Answered(Answer::Ran { mut outcome, fit, .. }) if outcome.cell == cell.id => {
                 if outcome.is_red() || self.keeps_output {

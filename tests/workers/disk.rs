@@ -135,6 +135,25 @@ fn a_full_disk_is_told_and_the_scorecard_stays() {
 }
 
 #[test]
+fn a_full_disk_of_temporary_files_is_told_and_no_cells_fault() {
+    let root = root_with(&["faults/noise.yaml", "faults/abort.yaml"]);
+    std::fs::create_dir_all(root.path().join("target/assay")).expect("made");
+    std::fs::create_dir(root.path().join("small")).expect("made");
+    // Room for what a worker takes before anything is printed, and for nothing more.
+    let script = "mount -t tmpfs -o size=128k none \"$ROOT/small\" && TMPDIR=\"$ROOT/small\" \"$ASSAY\" --root \"$ROOT\" run --workers 1";
+    let Some(output) = in_namespace(script, root.path()) else {
+        return;
+    };
+    assert_eq!(code(&output), 3, "{}", said(&output));
+    for part in [
+        "/small is full, which changes what cells come to",
+        "the suite is at fault in",
+    ] {
+        assert!(said(&output).contains(part), "{}", said(&output));
+    }
+}
+
+#[test]
 fn a_checkout_that_may_not_be_written_is_told_before_anything_runs() {
     let (root, before) = settled();
     let script = "mount --bind \"$ROOT\" \"$ROOT\" && mount -o remount,bind,ro \"$ROOT\" && \"$ASSAY\" --root \"$ROOT\" run";
