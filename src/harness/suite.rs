@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use super::expect::conclude;
-use super::known::{self, Notice};
+use super::known::{self, Notice, Seen};
 use super::publish::{publish, publish_documents, sources, standing_of};
 use super::requires::Here;
 use super::seam::{Observed, Runner};
@@ -315,6 +315,14 @@ pub fn end_columns(scope: &Scope<'_>, mut columns: Vec<Column>) -> Result<Ended,
         }
     };
     notices.extend(known::passing(scope.suite, &outcomes));
+    notices.extend(known::changed(
+        scope.suite,
+        Seen {
+            outcomes: &outcomes,
+            device,
+            recorded: &committed.cells,
+        },
+    ));
     let totals = Totals::of(&outcomes, scope.suite.len());
     let lacking = missing(&scope.store.gate()?, &settled.version, &today);
     let report = Report {
