@@ -25,7 +25,7 @@ pub enum Unedited {
     #[error("something else is wrong with the file")]
     NoCase,
     /// Only a person knows which cells to name.
-    #[error("only some of its cells pass")]
+    #[error("its other cells pass, and only a person knows what they share")]
     Judgement,
 }
 

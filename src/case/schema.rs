@@ -375,7 +375,7 @@ pub struct ExpectedFail {
     pub cells: Selection,
     /// Which verdict fails.
     pub check: Check,
-    /// What of that verdict fails and how. A cell that shows anything else is not excused, so nothing excuses nothing;
+    /// What of that verdict fails, and how: a cell that shows anything else is not excused. Left out it excuses no cell;
     /// `assay accept` fills it in.
     #[serde(default)]
     pub fails: Fails,

@@ -43,12 +43,12 @@ pub enum What {
     },
     /// No cell that it excuses fails any more.
     Passes,
-    /// Some cells that it excuses no longer fail.
+    /// Some cells that it excuses no longer fail, but not all.
     PassesPartly {
         /// They.
         passing: Vec<String>,
-        /// Those that still fail.
-        failing: Vec<String>,
+        /// Those that still fail, or did not run.
+        others: Vec<String>,
     },
     /// Some cells that it selects fail otherwise than it says.
     FailsOtherwise {
@@ -126,17 +126,25 @@ pub fn passing(cells: &[Cell], outcomes: &[Outcome]) -> Vec<Notice> {
         .filter_map(|((_, path), (item, selected))| {
             let known = ran.of(item, &selected);
             let passes =
-                |it: &(&Cell, &Outcome)| it.1.verdict(checked(item.check)) == Some(Verdict::UnexpectedPass);
-            let (passing, failing): (Vec<_>, Vec<_>) = known.iter().copied().partition(passes);
-            let (first, _) = passing.first()?;
-            let ids = |those: &[(&Cell, &Outcome)]| those.iter().map(|(cell, _)| cell.id.clone()).collect();
-            let what = match failing.is_empty() {
-                false => What::PassesPartly {
-                    passing: ids(&passing),
-                    failing: ids(&failing),
-                },
+                |it: &&(&Cell, &Outcome)| it.1.verdict(checked(item.check)) == Some(Verdict::UnexpectedPass);
+            let passing: Vec<&str> = known
+                .iter()
+                .filter(passes)
+                .map(|(cell, _)| cell.id.as_str())
+                .collect();
+            let first = selected.iter().find(|cell| passing.contains(&cell.id.as_str()))?;
+            let all_that_ran = passing.len() == known.len();
+            let what = match all_that_ran {
                 true if known.len() == selected.len() => What::Passes,
                 true => return None,
+                false => What::PassesPartly {
+                    others: selected
+                        .iter()
+                        .map(|cell| cell.id.clone())
+                        .filter(|id| !passing.contains(&id.as_str()))
+                        .collect(),
+                    passing: passing.into_iter().map(str::to_owned).collect(),
+                },
             };
             Some(notice(first, path, what))
         });
@@ -227,23 +235,22 @@ impl Notice {
         let todo = match &self.what {
             What::Expired { .. } => format!("set the `expires:` of {path}"),
             What::Passes => format!("remove {path}"),
-            What::PassesPartly { failing, .. } => narrow(path, failing),
+            What::PassesPartly { others, .. } => {
+                format!("narrow the `where:` of {path} to {}", some(others))
+            }
             What::FailsOtherwise { fails, .. } => format!("write `fails: {fails}` into {path}"),
         };
         format!("by hand  {file}:{line}  {todo}, since {why}")
     }
 }
 
-fn narrow(path: &Path, failing: &[String]) -> String {
-    let named = &failing[..failing.len().min(MOST_CELLS)];
-    let more = match failing.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "narrow the `where:` of {path} to what still fails: {}{more}",
-        named.join(", ")
-    )
+/// The first few names.
+fn some(cells: &[String]) -> String {
+    let named = &cells[..cells.len().min(MOST_CELLS)];
+    match cells.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }
 
 impl fmt::Display for Notice {
@@ -260,12 +267,12 @@ impl fmt::Display for Notice {
                 f,
                 "passes   {file}:{line}  nothing that {path} excuses fails any more; remove it, or let `assay accept` do it"
             ),
-            What::PassesPartly { passing, failing } => write!(
+            What::PassesPartly { passing, others } => write!(
                 f,
-                "passes   {file}:{line}  of {} that {path} excuses {} pass; {}",
-                counted(passing.len() + failing.len(), "cell"),
-                passing.len(),
-                narrow(path, failing)
+                "passes   {file}:{line}  of the {} that {path} excuses these pass: {}; narrow its `where:` to the others: {}",
+                counted(passing.len() + others.len(), "cell"),
+                some(passing),
+                some(others)
             ),
             What::FailsOtherwise { cells, fails } => write!(
                 f,
