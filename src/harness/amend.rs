@@ -1,6 +1,7 @@
 //! A case with the edits that outcomes ask for: `assay accept` writes it, and `assay generate` what it drafts.
 
 use super::known::{self, Notice, Seen};
+use crate::case::cell::Cell;
 use crate::case::check;
 use crate::case::edit::Unedited;
 use crate::case::error::Problem;
@@ -26,30 +27,39 @@ pub struct Amended {
 pub fn amended(source: &Source, names: &Names, seen: Seen<'_>) -> Result<Amended, Vec<Problem>> {
     let mut source = source.clone();
     let mut cells = check::case(&source, names)?;
-    // An edit moves whatever stands below it, so each begins with the file as it is then; none is asked for twice.
-    loop {
+    // An edit moves whatever stands below it, so each begins with the file as it is then. None is asked for twice, so the
+    // loop ends.
+    'edits: loop {
         let mut notices = known::passing(&cells, seen.outcomes);
         notices.extend(known::changed(&cells, seen));
         let mut left = Vec::new();
-        let mut edits = notices.into_iter().filter_map(|notice| {
-            let edited = known::edited(&cells, &notice).and_then(|text| {
-                let source = Source {
-                    text: text.into(),
-                    ..source.clone()
-                };
-                let cells = check::case(&source, names).map_err(|_| Unedited::NoCase)?;
-                Ok((source, cells))
-            });
-            edited.map_err(|why| left.push((notice, why))).ok()
+        for notice in notices {
+            match edit(&source, &cells, &notice, names) {
+                Ok(edited) => {
+                    (source, cells) = edited;
+                    continue 'edits;
+                }
+                Err(why) => left.push((notice, why)),
+            }
+        }
+        return Ok(Amended {
+            text: source.text,
+            left,
         });
-        let Some(next) = edits.next() else {
-            drop(edits);
-            return Ok(Amended {
-                text: source.text,
-                left,
-            });
-        };
-        drop(edits);
-        (source, cells) = next;
     }
+}
+
+/// The file with the edit that a notice asks for, and its cells then.
+fn edit(
+    source: &Source,
+    cells: &[Cell],
+    notice: &Notice,
+    names: &Names,
+) -> Result<(Source, Vec<Cell>), Unedited> {
+    let source = Source {
+        text: known::edited(cells, notice)?.into(),
+        ..source.clone()
+    };
+    let cells = check::case(&source, names).map_err(|_| Unedited::NoCase)?;
+    Ok((source, cells))
 }
