@@ -269,7 +269,8 @@ mod tests {
 
     #[test]
     fn a_line_that_would_be_too_long_is_broken() {
-        let long = "because: a reason that takes up nearly all of the line so that nothing fits behind it, here or there";
+        let long =
+            "because: a reason that takes up nearly all of the line so that nothing fits behind it, here";
         let text = case(&format!(
             "{{check: record, {long},\n     issue: i, opened: 2026-01-01, expires: 2027-01-01}}"
         ));
