@@ -375,6 +375,10 @@ pub struct ExpectedFail {
     pub cells: Selection,
     /// Which verdict fails.
     pub check: Check,
+    /// What of that verdict fails, and how: a cell that shows anything else is not excused. Left out it excuses no cell;
+    /// `assay accept` fills it in.
+    #[serde(default)]
+    pub fails: Fails,
     /// Why it fails, in a few words.
     pub because: String,
     /// Where it is reported.
@@ -383,6 +387,41 @@ pub struct ExpectedFail {
     pub opened: Date,
     /// When somebody must look again.
     pub expires: Date,
+}
+
+/// What fails and how, a line each, as the scorecard spells it but without the word for the verdict:
+/// `values expect.reference`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fails(pub Vec<String>);
+
+impl Fails {
+    /// Whether each of these lines is among them.
+    pub fn cover(&self, lines: &[String]) -> bool {
+        lines.iter().all(|line| self.0.contains(line))
+    }
+}
+
+/// As a case spells it: one text alone, several as a list.
+impl std::fmt::Display for Fails {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plain = |line: &str| {
+            line.chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || " ._-".contains(letter))
+        };
+        let spelled = |line: &String| match plain(line) {
+            true => line.clone(),
+            // What JSON quotes, YAML reads.
+            false => serde_json::Value::from(line.as_str()).to_string(),
+        };
+        match &self.0[..] {
+            [only] => f.write_str(&spelled(only)),
+            lines => write!(
+                f,
+                "[{}]",
+                lines.iter().map(spelled).collect::<Vec<_>>().join(", ")
+            ),
+        }
+    }
 }
 
 /// One of the two verdicts of a cell.

@@ -5,7 +5,7 @@
 
 use super::arguments::Arguments;
 use super::schema::{
-    ArrayFile, Bound, DTypeRule, DecisionFile, Expectation, Expectations, InputFile, OperandShapes,
+    ArrayFile, Bound, DTypeRule, DecisionFile, Expectation, Expectations, Fails, InputFile, OperandShapes,
     ResultDType, StepFile,
 };
 use super::value::Value;
@@ -117,6 +117,29 @@ impl<'de, T: de::DeserializeOwned> Deserialize<'de> for Bound<T> {
             }
         }
         deserializer.deserialize_any(BoundVisitor(PhantomData))
+    }
+}
+
+impl<'de> Deserialize<'de> for Fails {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FailsVisitor;
+        impl<'de> Visitor<'de> for FailsVisitor {
+            type Value = Fails;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("what fails, as in `values expect.reference`, or a list of such")
+            }
+            fn visit_str<E>(self, line: &str) -> Result<Fails, E> {
+                Ok(Fails(vec![line.to_owned()]))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Fails, A::Error> {
+                let mut lines = Vec::new();
+                while let Some(line) = access.next_element()? {
+                    lines.push(line);
+                }
+                Ok(Fails(lines))
+            }
+        }
+        deserializer.deserialize_any(FailsVisitor)
     }
 }
 
@@ -353,6 +376,10 @@ schema!(OperandShapes, "OperandShapes", |_g| {
         {"type": "array", "items": {"type": "integer", "minimum": 0}},
         {"type": "array", "items": {"type": "array", "items": {"type": "integer", "minimum": 0}}}
     ]
+});
+schema!(Fails, "Fails", |_g| {
+    "description": "what fails and how, one line or several: `values expect.reference`",
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
 });
 schema!(StepFile, "Step", |g| {
     "description": "one result's name, and the layer or function with its arguments",

@@ -37,7 +37,7 @@ enum What {
     Mutate(mutate::Arguments),
     /// Read every case and say everything that is wrong
     Check,
-    /// Take the scorecard that waits as it is
+    /// Take the scorecard that waits, and write into cases how known failures have changed
     Accept,
     /// Join outcomes of shards and devices into one scorecard
     Merge(merge::Arguments),

@@ -3,10 +3,15 @@
 use super::cover::{selections, Selection};
 use super::decided::decided;
 use super::plan::{head, list, Subject};
-use super::probe::{ask, Answer, Asked, DraftError};
+use super::probe::{ask, read, Answer, Asked, DraftError};
+use crate::case::load::Source;
 use crate::case::matrix::Point;
 use crate::case::value::Value;
+use crate::harness::amend::amended;
 use crate::harness::backend::Backend;
+use crate::harness::known::Seen;
+use crate::scorecard::cells::CellBook;
+use crate::scorecard::outcome::Outcome;
 use std::collections::BTreeMap;
 
 /// When a difference found today must be looked at again.
@@ -21,7 +26,32 @@ const OPENED: &str = "2026-11-29";
 ///
 /// The subject's draft cannot be read.
 pub fn file(subject: &Subject, backend: &Backend) -> Result<String, DraftError> {
-    Ok(written(subject, &ask(subject, backend)?))
+    let text = written(subject, &ask(subject, backend)?);
+    named(subject, text, backend)
+}
+
+/// The file with `fails:` in its known failures: what the cells that they excuse show once they are held to it.
+fn named(subject: &Subject, text: String, backend: &Backend) -> Result<String, DraftError> {
+    let cells = read(subject, &text, backend)?;
+    let failing = cells.iter().filter(|cell| !cell.expected_fail.is_empty());
+    let outcomes: Vec<Outcome> = failing.map(|cell| backend.runner.run(cell)).collect();
+    let source = Source {
+        id: subject.id(),
+        file: subject.file(),
+        text: text.into(),
+    };
+    let seen = Seen {
+        outcomes: &outcomes,
+        device: backend.device,
+        recorded: &CellBook::default(),
+    };
+    match amended(&source, &backend.names, &[seen]) {
+        Ok(amended) => Ok(amended.text.to_string()),
+        Err(problems) => Err(DraftError {
+            file: subject.file(),
+            problems,
+        }),
+    }
 }
 
 fn written(subject: &Subject, asked: &[Asked]) -> String {

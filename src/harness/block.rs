@@ -1,7 +1,9 @@
 //! The block that a failing cell prints: what, where, which op, and how to go on.
 
 use super::seam::Cell;
+use crate::case::schema::Fails;
 use crate::case::value::Value;
+use crate::scorecard::cells::signature_of;
 use crate::scorecard::outcome::{Checked, Evidence, Finding, OpRow, Outcome, Routes, Verdict};
 use crate::vocabulary::{Decision, Shape};
 
@@ -38,10 +40,18 @@ pub fn block(cell: &Cell, outcome: &Outcome) -> String {
     lines.extend(printed(&outcome.output));
     lines.push(format!("  rerun  {}", outcome.rerun_command()));
     lines.push(format!("  look   {}", cell.show_command()));
+    for it in &outcome.otherwise {
+        lines.push(format!("  was    {}", it.before()));
+        lines.push(format!("  now    {}", it.now.join(", ")));
+        lines.push(format!("  edit   {}", it.remedy(&outcome.file)));
+    }
     if outcome.value == Some(Verdict::Fail) {
+        let fails = signature_of(Checked::Value, &outcome.findings, &outcome.evidence.ending);
         lines.push(format!(
-            "  if MLX is wrong, add:  expected_fail: [{{{}check: value, because: …, issue: …, opened: …, expires: …}}]",
-            selection(cell)
+            "  if MLX is wrong, add:  expected_fail: [{{{}check: value, fails: {}, because: …, issue: …, opened: …, \
+             expires: …}}]",
+            selection(cell),
+            Fails(fails)
         ));
     }
     lines.join("\n")

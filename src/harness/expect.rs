@@ -5,17 +5,29 @@ use super::findings::Findings;
 use super::judge_outputs::judge_outputs;
 use super::judge_trace::judge_trace;
 use super::seam::{Cell, Observed};
+use crate::case::cell::Located;
 use crate::case::position::Path;
-use crate::case::schema::Check;
+use crate::case::schema::{Check, ExpectedFail, Fails};
 use crate::scorecard::about::Distance;
+use crate::scorecard::cells::signature_of;
+use crate::scorecard::otherwise::{Edit, Otherwise};
 use crate::scorecard::outcome::{Checked, Ending, Evidence, Fate, Finding, FindingKind, Outcome, Verdict};
 use crate::vocabulary::State;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The outcome of a cell of which this was observed.
 pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
     let Judged { findings, distances } = judged(cell, &observed);
-    let verdict = |check| verdict(cell, check, &observed.evidence.ending, &findings);
+    let ending = &observed.evidence.ending;
+    let verdict = |check| verdict(cell, check, ending, &findings);
+    let changed = cell
+        .expected_fail
+        .iter()
+        .filter(|fail| verdict(fail.item.check) == Verdict::ChangedFail);
+    let otherwise = changed
+        .map(|fail| otherwise(cell, fail, ending, &findings))
+        .collect();
     Outcome {
         cell: cell.id.clone(),
         file: cell.case.file.clone(),
@@ -23,6 +35,7 @@ pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
         covers: cell.case.covers.clone(),
         record: verdict(Check::Record),
         value: claims_values(cell).then(|| verdict(Check::Value)),
+        otherwise,
         findings,
         evidence: observed.evidence,
         about: about(cell),
@@ -58,15 +71,37 @@ fn verdict(cell: &Cell, check: Check, ending: &Ending, findings: &[Finding]) -> 
         Ending::TimedOut { .. } => Verdict::Timeout,
         _ => Verdict::Fail,
     };
-    let expected_to_fail = cell.expected_fail.iter().any(|fail| fail.item.check == check);
-    match (expected_to_fail, plain) {
-        (false, plain) => plain,
-        (true, Verdict::Pass) => Verdict::UnexpectedPass,
-        (true, _) => Verdict::ExpectedFail,
+    let entry = cell.expected_fail.iter().find(|fail| fail.item.check == check);
+    let excused = |fail: &ExpectedFail| fail.fails.cover(&signature_of(checked(check), findings, ending));
+    match (entry, plain) {
+        (None, plain) => plain,
+        (Some(_), Verdict::Pass) => Verdict::UnexpectedPass,
+        (Some(entry), _) if excused(&entry.item) => Verdict::ExpectedFail,
+        (Some(_), _) => Verdict::ChangedFail,
     }
 }
 
-const fn checked(check: Check) -> Checked {
+/// What a failure was to be by its entry, and what the entry must say for it to be excused. What it says already stays,
+/// since other cells may show it.
+fn otherwise(cell: &Cell, fail: &Located<ExpectedFail>, ending: &Ending, findings: &[Finding]) -> Otherwise {
+    let check = checked(fail.item.check);
+    let was = fail.item.fails.0.clone();
+    let now = signature_of(check, findings, ending);
+    let all: BTreeSet<String> = was.iter().chain(&now).cloned().collect();
+    let edit = Edit {
+        line: cell.case.index.value(&fail.path).position.line.max(1),
+        fails: Fails(all.into_iter().collect()).to_string(),
+    };
+    Otherwise {
+        check,
+        was,
+        now,
+        edit: Some(edit),
+    }
+}
+
+/// A verdict's name in a case, as outcomes have it.
+pub(super) const fn checked(check: Check) -> Checked {
     match check {
         Check::Record => Checked::Record,
         Check::Value => Checked::Value,

@@ -1,15 +1,22 @@
-//! What has become of known failures: expired ones, and those that no longer fail, with the edit to make.
+//! What has become of known failures: expired ones, those that no longer fail, and those that fail otherwise, with the
+//! edit to make.
 
+use super::expect::checked;
 use crate::case::cell::{Cell, Located};
 use crate::case::date::Date;
-use crate::case::edit;
+use crate::case::edit::{self, Unedited};
 use crate::case::position::Path;
-use crate::case::schema::Check;
+use crate::case::schema::{ExpectedFail, Fails};
 use crate::report::text::counted;
+use crate::scorecard::cells::{signature_of, CellBook};
 use crate::scorecard::failure::FailureRow;
-use crate::scorecard::outcome::{Checked, Outcome, Verdict};
-use std::collections::BTreeMap;
+use crate::scorecard::outcome::{Outcome, Verdict};
+use crate::vocabulary::Device;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+/// How many cells a notice names.
+const MOST_CELLS: usize = 10;
 
 /// An entry of `expected_fail:` that somebody must see to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,24 +43,42 @@ pub enum What {
     },
     /// No cell that it excuses fails any more.
     Passes,
-    /// Some cells that it excuses no longer fail.
+    /// Some cells that it excuses no longer fail, but not all.
     PassesPartly {
         /// They.
-        cells: Vec<String>,
-        /// Of how many.
-        of: usize,
+        passing: Vec<String>,
+        /// Those that still fail, or did not run.
+        others: Vec<String>,
+    },
+    /// Some cells that it selects fail otherwise than it says.
+    FailsOtherwise {
+        /// How many.
+        cells: usize,
+        /// What it must name for all of them to be excused.
+        fails: Fails,
     },
 }
 
+/// What is known of how cells fail.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// What a run yielded.
+    pub outcomes: &'a [Outcome],
+    /// Where it ran.
+    pub device: Device,
+    /// What is recorded, of other devices too.
+    pub recorded: &'a CellBook,
+}
+
 /// Each entry of `expected_fail:`, by file and place, with the cells that it selects.
-type Entries<'a> = BTreeMap<(&'a str, Path), Vec<(&'a Cell, Check, Date)>>;
+type Entries<'a> = BTreeMap<(&'a str, &'a Path), (&'a ExpectedFail, Vec<&'a Cell>)>;
 
 fn entries(cells: &[Cell]) -> Entries<'_> {
     let mut entries = Entries::new();
     for cell in cells {
-        for fail in &cell.expected_fail {
-            let selected = entries.entry((&cell.case.file, fail.path.clone())).or_default();
-            selected.push((cell, fail.item.check, fail.item.expires));
+        for Located { path, item } in &cell.expected_fail {
+            let entry = entries.entry((&cell.case.file, path));
+            entry.or_insert_with(|| (item, Vec::new())).1.push(cell);
         }
     }
     entries
@@ -61,86 +86,197 @@ fn entries(cells: &[Cell]) -> Entries<'_> {
 
 /// The entries as the scorecard lists them.
 pub fn rows(cells: &[Cell]) -> Vec<FailureRow> {
-    let mut found: BTreeMap<(&str, Path), FailureRow> = BTreeMap::new();
-    for cell in cells {
-        for Located { path, item } in &cell.expected_fail {
-            let row = found
-                .entry((&cell.case.file, path.clone()))
-                .or_insert_with(|| FailureRow {
-                    case: cell.case.id.clone(),
-                    check: match item.check {
-                        Check::Record => Checked::Record,
-                        Check::Value => Checked::Value,
-                    },
-                    cells: 0,
-                    because: item.because.clone(),
-                    issue: item.issue.clone(),
-                    opened: item.opened.to_string(),
-                    expires: item.expires.to_string(),
-                });
-            row.cells += 1;
-        }
-    }
-    let mut rows: Vec<FailureRow> = found.into_values().collect();
+    let listed = entries(cells).into_values().filter_map(|(item, selected)| {
+        Some(FailureRow {
+            case: selected.first()?.case.id.clone(),
+            check: checked(item.check),
+            cells: u32::try_from(selected.len()).unwrap_or(u32::MAX),
+            because: item.because.clone(),
+            issue: item.issue.clone(),
+            opened: item.opened.to_string(),
+            expires: item.expires.to_string(),
+        })
+    });
+    let mut rows: Vec<FailureRow> = listed.collect();
     rows.sort();
     rows
 }
 
 /// The entries that expired before `today`.
 pub fn expired(cells: &[Cell], today: Date) -> Vec<Notice> {
-    let old = entries(cells).into_iter().filter_map(|((file, path), selected)| {
-        let (cell, _, on) = *selected.first()?;
+    let old = entries(cells)
+        .into_iter()
+        .filter(|(_, (item, _))| item.expires < today);
+    let notices = old.filter_map(|((_, path), (item, selected))| {
         let what = What::Expired {
-            on,
+            on: item.expires,
             cells: selected.len(),
         };
-        (on < today).then(|| notice(cell, file, path, what))
+        Some(notice(selected.first()?, path, what))
     });
-    old.collect()
+    notices.collect()
 }
 
-/// The entries that excuse cells which pass.
+/// The entries that excuse cells which pass. Only cells that ran count, and where some of an entry's did not, nobody knows
+/// whether they fail: then it is not said that nothing needs it.
 pub fn passing(cells: &[Cell], outcomes: &[Outcome]) -> Vec<Notice> {
-    let outcomes: BTreeMap<&str, &Outcome> = outcomes.iter().map(|it| (it.cell.as_str(), it)).collect();
-    let passes = |cell: &Cell, check| {
-        outcomes.get(cell.id.as_str()).is_some_and(|outcome| match check {
-            Check::Record => outcome.record == Verdict::UnexpectedPass,
-            Check::Value => outcome.value == Some(Verdict::UnexpectedPass),
-        })
-    };
-    let found = entries(cells).into_iter().filter_map(|((file, path), selected)| {
-        let passing: Vec<&Cell> = selected
-            .iter()
-            .filter(|(cell, check, _)| passes(cell, *check))
-            .map(|(cell, ..)| *cell)
-            .collect();
-        let first = *passing.first()?;
-        let what = match passing.len() == selected.len() {
-            true => What::Passes,
-            false => What::PassesPartly {
-                cells: passing.iter().map(|cell| cell.id.clone()).collect(),
-                of: selected.len(),
-            },
-        };
-        Some(notice(first, file, path, what))
-    });
+    let ran = Ran::new(outcomes);
+    let found = entries(cells)
+        .into_iter()
+        .filter_map(|((_, path), (item, selected))| {
+            let known = ran.of(item, &selected);
+            let passes =
+                |it: &&(&Cell, &Outcome)| it.1.verdict(checked(item.check)) == Some(Verdict::UnexpectedPass);
+            let passing: Vec<&str> = known
+                .iter()
+                .filter(passes)
+                .map(|(cell, _)| cell.id.as_str())
+                .collect();
+            let first = selected.iter().find(|cell| passing.contains(&cell.id.as_str()))?;
+            let all_that_ran = passing.len() == known.len();
+            let what = match all_that_ran {
+                true if known.len() == selected.len() => What::Passes,
+                true => return None,
+                false => What::PassesPartly {
+                    others: selected
+                        .iter()
+                        .map(|cell| cell.id.clone())
+                        .filter(|id| !passing.contains(&id.as_str()))
+                        .collect(),
+                    passing: passing.into_iter().map(str::to_owned).collect(),
+                },
+            };
+            Some(notice(first, path, what))
+        });
     found.collect()
 }
 
-fn notice(cell: &Cell, file: &str, path: Path, what: What) -> Notice {
+/// The entries that outcomes show somebody must see to, on whichever of several devices.
+pub fn open(cells: &[Cell], seen: &[Seen<'_>]) -> Vec<Notice> {
+    let mut notices = passing(cells, &least_passing(seen));
+    for seen in seen {
+        for notice in changed(cells, *seen) {
+            if !notices.contains(&notice) {
+                notices.push(notice);
+            }
+        }
+    }
+    notices
+}
+
+/// One outcome a cell: one that does not pass unexpectedly, if any device has one, since an entry that is still needed on
+/// one device is needed.
+fn least_passing(seen: &[Seen<'_>]) -> Vec<Outcome> {
+    let mut least: BTreeMap<&str, &Outcome> = BTreeMap::new();
+    for outcome in seen.iter().flat_map(|seen| seen.outcomes) {
+        let kept = least.entry(&outcome.cell).or_insert(outcome);
+        if !outcome.passes_unexpectedly() {
+            *kept = outcome;
+        }
+    }
+    least.into_values().cloned().collect()
+}
+
+/// The entries that do not name what fails in some of their cells. What an entry names already stays where a cell shows it,
+/// here or by what is recorded of another device, and where some of its cells did not run.
+pub fn changed(cells: &[Cell], seen: Seen<'_>) -> Vec<Notice> {
+    let ran = Ran::new(seen.outcomes);
+    let found = entries(cells)
+        .into_iter()
+        .filter_map(|((_, path), (item, selected))| {
+            let check = checked(item.check);
+            let known = ran.of(item, &selected);
+            let is_changed = |it: &&(&Cell, &Outcome)| it.1.verdict(check) == Some(Verdict::ChangedFail);
+            let (first, _) = known.iter().find(is_changed)?;
+            let here = known
+                .iter()
+                .flat_map(|(_, outcome)| signature_of(check, &outcome.findings, &outcome.evidence.ending));
+            let elsewhere: BTreeSet<String> = selected
+                .iter()
+                .filter_map(|cell| seen.recorded.row(&cell.id))
+                .flat_map(|row| row.devices.iter().filter(|(device, _)| **device != seen.device))
+                .flat_map(|(_, record)| record.fails(check))
+                .collect();
+            let stays = |line: &&String| known.len() < selected.len() || elsewhere.contains(*line);
+            let fails: BTreeSet<String> = here.chain(item.fails.0.iter().filter(stays).cloned()).collect();
+            // Where it names just that, only the scorecard says something else.
+            let listed: BTreeSet<String> = item.fails.0.iter().cloned().collect();
+            let what = What::FailsOtherwise {
+                cells: known.iter().filter(is_changed).count(),
+                fails: Fails(fails.iter().cloned().collect()),
+            };
+            (fails != listed).then(|| notice(first, path, what))
+        });
+    found.collect()
+}
+
+/// Outcomes by cell.
+struct Ran<'a>(BTreeMap<&'a str, &'a Outcome>);
+
+impl<'a> Ran<'a> {
+    fn new(outcomes: &'a [Outcome]) -> Self {
+        Self(outcomes.iter().map(|it| (it.cell.as_str(), it)).collect())
+    }
+
+    /// The cells of an entry that ran, so that it is known whether they fail.
+    fn of<'c>(&self, item: &ExpectedFail, selected: &[&'c Cell]) -> Vec<(&'c Cell, &'a Outcome)> {
+        let known = |cell: &&'c Cell| {
+            let outcome = *self.0.get(cell.id.as_str())?;
+            let verdict = outcome.verdict(checked(item.check))?;
+            let judged = !matches!(verdict, Verdict::Skipped | Verdict::Invalid);
+            judged.then_some((*cell, outcome))
+        };
+        selected.iter().filter_map(known).collect()
+    }
+}
+
+fn notice(cell: &Cell, path: &Path, what: What) -> Notice {
     Notice {
-        file: file.to_owned(),
-        line: cell.case.index.value(&path).position.line.max(1),
-        path,
+        file: cell.case.file.clone(),
+        line: cell.case.index.value(path).position.line.max(1),
+        path: path.clone(),
         what,
     }
 }
 
-/// The file's text without an entry that nothing needs any more; `None` where only a person can tell what to write.
-pub fn without(cells: &[Cell], notice: &Notice) -> Option<String> {
-    let cell = cells.iter().find(|cell| cell.case.file == notice.file)?;
-    (notice.what == What::Passes)
-        .then(|| edit::without_entry(&cell.case.text, &cell.case.index, &notice.path))?
+/// The file's text with the edit that a notice asks for.
+///
+/// # Errors
+///
+/// Only a person can make it, and why.
+pub fn edited(cells: &[Cell], notice: &Notice) -> Result<String, Unedited> {
+    let cell = cells.iter().find(|cell| cell.case.file == notice.file);
+    let case = &cell.ok_or(Unedited::NoCase)?.case;
+    match &notice.what {
+        What::Passes => edit::without_entry(&case.text, &case.index, &notice.path),
+        What::FailsOtherwise { fails, .. } => edit::with_fails(&case.text, &case.index, &notice.path, fails),
+        What::Expired { .. } | What::PassesPartly { .. } => Err(Unedited::Judgement),
+    }
+}
+
+impl Notice {
+    /// What a person must write, where nobody else can, and why.
+    pub fn by_hand(&self, why: Unedited) -> String {
+        let Self { file, line, path, .. } = self;
+        let todo = match &self.what {
+            What::Expired { .. } => format!("set the `expires:` of {path}"),
+            What::Passes => format!("remove {path}"),
+            What::PassesPartly { others, .. } => {
+                format!("narrow the `where:` of {path} to {}", some(others))
+            }
+            What::FailsOtherwise { fails, .. } => format!("write `fails: {fails}` into {path}"),
+        };
+        format!("by hand  {file}:{line}  {todo}, since {why}")
+    }
+}
+
+/// The first few names.
+fn some(cells: &[String]) -> String {
+    let named = &cells[..cells.len().min(MOST_CELLS)];
+    match cells.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }
 
 impl fmt::Display for Notice {
@@ -157,11 +293,18 @@ impl fmt::Display for Notice {
                 f,
                 "passes   {file}:{line}  nothing that {path} excuses fails any more; remove it, or let `assay accept` do it"
             ),
-            What::PassesPartly { cells, of } => write!(
+            What::PassesPartly { passing, others } => write!(
                 f,
-                "passes   {file}:{line}  {path} excuses {} that fail no more, of {of}; narrow its `where:` to the others: {}",
-                counted(cells.len(), "cell"),
-                cells.join(", ")
+                "passes   {file}:{line}  of the {} that {path} excuses these pass: {}; narrow its `where:` to the others: {}",
+                counted(passing.len() + others.len(), "cell"),
+                some(passing),
+                some(others)
+            ),
+            What::FailsOtherwise { cells, fails } => write!(
+                f,
+                "changed  {file}:{line}  {path} does not name what fails in {}; write `fails: {fails}`, or let `assay accept` \
+                 do it",
+                counted(*cells, "cell")
             ),
         }
     }

@@ -1,6 +1,7 @@
 //! From cells to verdicts: the seam behind which a cell runs, what is expected of it, the trials, and the whole run.
 
 mod about;
+pub mod amend;
 pub mod backend;
 pub mod block;
 mod child;

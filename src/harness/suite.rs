@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use super::expect::conclude;
-use super::known::{self, Notice};
+use super::known::{self, Notice, Seen};
 use super::publish::{publish, publish_documents, sources, standing_of};
 use super::requires::Here;
 use super::seam::{Observed, Runner};
@@ -354,7 +354,6 @@ fn settle_kept(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndErro
         Exit::Clean | Exit::Improvement if !notices.is_empty() => Exit::Evidence,
         exit => exit,
     };
-    notices.extend(known::passing(scope.suite, &least_passing(&columns)));
     let devices: Vec<DeviceRun> = columns
         .into_iter()
         .map(|column| DeviceRun {
@@ -363,6 +362,15 @@ fn settle_kept(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndErro
             outcomes: column.outcomes,
         })
         .collect();
+    let seen: Vec<Seen<'_>> = devices
+        .iter()
+        .map(|run| Seen {
+            outcomes: &run.outcomes,
+            device: run.device,
+            recorded: &settled.version.cells,
+        })
+        .collect();
+    notices.extend(known::open(scope.suite, &seen));
     let lacking = missing(&scope.store.gate()?, &settled.version, &today);
     let (update, sources) = (update_line(&settled.update), sources(scope.suite));
     let reports = devices.iter().map(|run| Report {
@@ -387,17 +395,4 @@ fn settle_kept(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndErro
         label,
         page: INDEX,
     })
-}
-
-/// One outcome a cell: one that does not pass unexpectedly, if any device has one, since an entry of `expected_fail:`
-/// that is still needed on one device is needed.
-fn least_passing(columns: &[Column]) -> Vec<Outcome> {
-    let mut least: BTreeMap<&str, &Outcome> = BTreeMap::new();
-    for outcome in columns.iter().flat_map(|column| &column.outcomes) {
-        let kept = least.entry(&outcome.cell).or_insert(outcome);
-        if !outcome.passes_unexpectedly() {
-            *kept = outcome;
-        }
-    }
-    least.into_values().cloned().collect()
 }

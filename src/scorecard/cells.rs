@@ -4,7 +4,8 @@
 //! lies in its file, a line a case, is [`book`](super::book)'s.
 
 use super::about::About;
-use super::outcome::{Checked, Ending, Fate, Outcome, Verdict};
+use super::otherwise::Otherwise;
+use super::outcome::{Checked, Ending, Fate, Finding, Outcome, Verdict};
 use crate::capability::RefusalCode;
 use crate::vocabulary::{Device, State};
 use std::collections::BTreeMap;
@@ -86,49 +87,77 @@ impl CellRecord {
         self.mutant.as_ref().map(|mutant| mutant.contains(KILLED))
     }
 
+    /// One of its verdicts, where there is one.
+    pub fn verdict(&self, check: Checked) -> Option<Verdict> {
+        match check {
+            Checked::Record => Some(self.record),
+            Checked::Value => self.value,
+        }
+    }
+
+    /// The lines of the signature that are of one verdict, without the word for it.
+    pub fn fails(&self, check: Checked) -> Vec<String> {
+        let of_check = |line: &String| Some(line.strip_prefix(check.name())?.strip_prefix(' ')?.to_owned());
+        self.signature.iter().filter_map(of_check).collect()
+    }
+
+    /// What it is once somebody has accepted it: a failure that has changed is expected as it is now.
+    pub fn accept(&mut self) {
+        let expected = |verdict: &mut Verdict| {
+            if *verdict == Verdict::ChangedFail {
+                *verdict = Verdict::ExpectedFail;
+            }
+        };
+        expected(&mut self.record);
+        self.value.iter_mut().for_each(expected);
+    }
+
     /// Whether either verdict is red.
     pub fn is_red(&self) -> bool {
         self.record.is_red() || self.value.is_some_and(Verdict::is_red)
     }
 }
 
-/// What fails and how, free of figures that depend on the processor; sorted, each once.
+/// What fails and how, a line each with the verdict before it; sorted, each once.
 pub fn signature(outcome: &Outcome) -> Vec<String> {
-    let spelled = |check| match check {
-        Checked::Record => "record",
-        Checked::Value => "value",
-    };
-    let mut lines: Vec<String> = outcome
-        .findings
-        .iter()
-        .map(|finding| {
-            format!(
-                "{} {} {}",
-                spelled(finding.check),
-                finding.kind.name(),
-                finding.at
-            )
-        })
+    let judged = Checked::ALL
+        .into_iter()
+        .filter(|check| outcome.verdict(*check).is_some());
+    let lines = judged.flat_map(|check| {
+        let of_check = signature_of(check, &outcome.findings, &outcome.evidence.ending).into_iter();
+        of_check.map(move |line| format!("{} {line}", check.name()))
+    });
+    lines.collect()
+}
+
+/// What of one verdict fails and how, free of figures that depend on the processor: the findings, and how the capture
+/// ended where there is no trace. Without one no value is right. Sorted, each once.
+pub fn signature_of(check: Checked, findings: &[Finding], ending: &Ending) -> Vec<String> {
+    let of_check = findings.iter().filter(|finding| finding.check == check);
+    let mut lines: Vec<String> = of_check
+        .map(|finding| format!("{} {}", finding.kind.name(), finding.at))
         .collect();
-    if !lines.is_empty() {
-        lines.extend(abnormal(&outcome.evidence.ending));
+    if !lines.is_empty() || check == Checked::Value {
+        lines.extend(untraced(ending));
     }
     lines.sort();
     lines.dedup();
     lines
 }
 
-/// How a process ended that should not have, and in which op; what operands the op had is left out.
-fn abnormal(ending: &Ending) -> Option<String> {
+/// How a capture ended that left no trace: for a process in which op, without the operands that the op had.
+fn untraced(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Crashed { .. } | Ending::TimedOut { .. } | Ending::OutOfMemory { .. } => {
             let text = ending.to_string();
             let end = text.find(", parents").unwrap_or(text.len());
             Some(text[..end].to_owned())
         }
+        Ending::Refused { code, .. } => Some(format!("refusal {code}")),
+        Ending::Error { .. } => Some("error".to_owned()),
         Ending::Panicked { .. } => Some("panic".to_owned()),
         Ending::Pending { .. } => Some("pending".to_owned()),
-        _ => None,
+        Ending::Traced | Ending::Skipped { .. } | Ending::Invalid { .. } => None,
     }
 }
 
@@ -137,19 +166,28 @@ pub fn against_recorded(mut outcome: Outcome, book: &CellBook, device: Device) -
     let Some(recorded) = book.record(&outcome.cell, device) else {
         return outcome;
     };
-    if recorded.signature == signature(&outcome) {
-        return outcome;
-    }
-    let changed = |before: Option<Verdict>, now: Verdict| {
-        let both = before == Some(Verdict::ExpectedFail) && now == Verdict::ExpectedFail;
-        if both {
-            Verdict::ChangedFail
-        } else {
-            now
+    for check in Checked::ALL {
+        let verdicts = [recorded.verdict(check), outcome.verdict(check)];
+        if verdicts != [Some(Verdict::ExpectedFail); 2] {
+            continue;
         }
-    };
-    outcome.record = changed(Some(recorded.record), outcome.record);
-    outcome.value = outcome.value.map(|now| changed(recorded.value, now));
+        let was = recorded.fails(check);
+        let now = signature_of(check, &outcome.findings, &outcome.evidence.ending);
+        if was == now {
+            continue;
+        }
+        match check {
+            Checked::Record => outcome.record = Verdict::ChangedFail,
+            Checked::Value => outcome.value = Some(Verdict::ChangedFail),
+        }
+        let edit = None;
+        outcome.otherwise.push(Otherwise {
+            check,
+            was,
+            now,
+            edit,
+        });
+    }
     outcome
 }
 

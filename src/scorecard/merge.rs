@@ -162,6 +162,7 @@ mod tests {
             record,
             value: None,
             findings: vec![],
+            otherwise: vec![],
             evidence: Evidence::default(),
             about: Default::default(),
             distances: vec![],

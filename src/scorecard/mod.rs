@@ -21,6 +21,7 @@ pub mod git;
 pub mod label;
 pub mod lines;
 pub mod merge;
+pub mod otherwise;
 pub mod outcome;
 pub mod outcomes;
 pub mod retired;

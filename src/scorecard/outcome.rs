@@ -1,6 +1,7 @@
 //! What a cell yielded: plain data that crosses processes, lies in `outcomes.jsonl`, and feeds scorecard and pages.
 
 use super::about::{About, Distance};
+use super::otherwise::Otherwise;
 use crate::capability::RefusalCode;
 use crate::vocabulary::{Decision, Reason, State};
 use schemars::JsonSchema;
@@ -25,6 +26,9 @@ pub struct Outcome {
     pub value: Option<Verdict>,
     /// Everything that differed from what the case expects.
     pub findings: Vec<Finding>,
+    /// For each verdict that is a changed failure, what it was to be and how to go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub otherwise: Vec<Otherwise>,
     /// What was seen.
     pub evidence: Evidence,
     /// What the cell is about.
@@ -56,7 +60,7 @@ pub enum Verdict {
     ExpectedFail,
     /// Passes where the case says that it fails: an improvement to accept.
     UnexpectedPass,
-    /// Fails as expected, but otherwise than the scorecard has recorded: a regression.
+    /// Fails where a failure is expected, but otherwise than the case says, or than is recorded: a regression.
     ChangedFail,
     /// The process ended.
     Crash,
@@ -430,6 +434,19 @@ impl Verdict {
     }
 }
 
+impl Checked {
+    /// Both.
+    pub const ALL: [Checked; 2] = [Checked::Record, Checked::Value];
+
+    /// `record` or `value`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Checked::Record => "record",
+            Checked::Value => "value",
+        }
+    }
+}
+
 impl FindingKind {
     /// As files spell it.
     pub const fn name(self) -> &'static str {
@@ -465,6 +482,14 @@ impl Outcome {
         let inner = self.file.strip_prefix("cases/").unwrap_or(&self.file);
         let plain = inner.rsplit_once('.').map_or(inner, |(plain, _)| plain);
         plain.replace('/', "::")
+    }
+
+    /// One of its verdicts, where there is one.
+    pub fn verdict(&self, check: Checked) -> Option<Verdict> {
+        match check {
+            Checked::Record => Some(self.record),
+            Checked::Value => self.value,
+        }
     }
 
     /// The command that runs only this cell again.

@@ -207,6 +207,7 @@ mod tests {
             record,
             value: None,
             findings: vec![],
+            otherwise: vec![],
             evidence: Seen {
                 ending,
                 mutant,

@@ -94,6 +94,21 @@ fn the_block_of_a_crash() {
     insta::assert_snapshot!(block(cell, &outcome));
 }
 
+#[test]
+fn the_block_of_a_known_failure_that_fails_otherwise() {
+    let text = "inputs: {x: {shape: [2]}}\nmodel: gelu\nexpect: {state: passed, outputs: [{shape: [3]}]}\n\
+                expected_fail:\n  - {check: record, because: a, issue: b, opened: 2026-01-01, expires: 2027-01-01}\n  \
+                - {check: value, fails: dtype expect.dtype, because: a, issue: b,\n     opened: 2026-01-01, expires: \
+                2027-01-01}\n";
+    let cell = &cells(text)[0];
+    let outcome = judge(cell, |observed| observed.evidence.state = Some(State::Failed));
+    assert_eq!(
+        (outcome.record, outcome.value),
+        (Verdict::ChangedFail, Some(Verdict::ChangedFail))
+    );
+    insta::assert_snapshot!(block(cell, &outcome));
+}
+
 /// One row of the table below: what a case expects, what was seen, and the two verdicts.
 type Row = (
     &'static str,
@@ -105,9 +120,9 @@ type Row = (
 
 #[test]
 fn expected_and_observed_make_verdicts() {
-    use Verdict::{ExpectedFail, Fail, Invalid, Pass, Skipped, UnexpectedPass};
+    use Verdict::{ChangedFail, ExpectedFail, Fail, Invalid, Pass, Skipped, UnexpectedPass};
     const FAILS: &str =
-        "{}\nexpected_fail: [{check: record, because: a, issue: b, opened: 2026-01-01, expires: 2027-01-01}]";
+        "{}\nexpected_fail: [{check: record, fails: state expect, because: a, issue: b, opened: 2026-01-01, expires: 2027-01-01}]";
     const VALUES: &str = "{outputs: [{values: [0.5, .nan]}]}";
     let table: &[Row] = &[
         ("silence means passed", "{}", |_| {}, Pass, None),
@@ -180,6 +195,13 @@ fn expected_and_observed_make_verdicts() {
             FAILS,
             |it| it.evidence.state = Some(State::Failed),
             ExpectedFail,
+            None,
+        ),
+        (
+            "a known failure that fails otherwise",
+            FAILS,
+            |it| it.evidence.ending = Ending::error("shapes"),
+            ChangedFail,
             None,
         ),
         (

@@ -11,6 +11,7 @@ mod fuzz;
 mod gate;
 mod generate;
 mod grammar;
+mod known;
 mod messages;
 mod names;
 mod page;

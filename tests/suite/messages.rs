@@ -58,6 +58,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("refusal and state", "inputs: {x: {shape: [3]}}\nmodel: gelu\nexpect: {refusal: nested_capture, state: failed}\n"),
     ("expired before opened", "inputs: {x: {value: 1.0}}\nmodel: gelu\nexpect: {outputs: [{values: 1.0}]}\nexpected_fail:\n  - {check: value, because: a, issue: b, opened: 2026-11-29, expires: 2026-01-01}\n"),
     ("no such day", "inputs: {x: {value: 1.0}}\nmodel: gelu\nexpect: {outputs: [{values: 1.0}]}\nexpected_fail:\n  - {check: value, because: a, issue: b, opened: 2026-02-30, expires: 2027-01-01}\n"),
+    ("fails that are no text", "inputs: {x: {value: 1.0}}\nmodel: gelu\nexpect: {outputs: [{values: 1.0}]}\nexpected_fail:\n  - {check: value, fails: {values: expect}, because: a, issue: b, opened: 2026-11-29, expires: 2027-06-01}\n"),
     ("missing because", "inputs: {x: {value: 1.0}}\nmodel: gelu\nexpect: {outputs: [{values: 1.0}]}\nexpected_fail:\n  - {check: value, issue: b, opened: 2026-11-29, expires: 2027-01-01}\n"),
     ("empty", "# nothing yet\n"),
     ("two documents", "model: gelu\n---\nmodel: gelu\n"),

@@ -82,13 +82,25 @@ fn the_pages() {
 fn a_function_is_shown_by_element_type() {
     let case = "op: sum\nmatrix: {dtype: [float32, int32], shape: [[3], [2, 2]]}\n\
                 expect: {state: passed, outputs: [{values: [0.0, 0.0, 0.0]}]}\n\
-                expected_fail:\n  - {where: {dtype: float32}, check: value, because: it is <b>wrong</b>, issue: b, \
-                opened: 2026-01-01, expires: 2026-06-01}\n";
+                expected_fail:\n  - {where: {dtype: float32}, check: value, \
+                fails: [\"shape expect.outputs[0].values\", \"values expect.outputs[0].values\"], \
+                because: it is <b>wrong</b>, issue: b, opened: 2026-01-01, expires: 2026-06-01}\n";
     let page = report(case, |observed| {
         observed.values = vec![mlx_assay::case::data::Data::Float(vec![0.5, 0.0, 0.0])];
     });
     insta::assert_snapshot!("function", page("functions/sum.html"));
     insta::assert_snapshot!("index with functions", page("index.html"));
+}
+
+#[test]
+fn a_known_failure_that_fails_otherwise_shows_the_edit() {
+    let case = "inputs: {x: {shape: [2]}}\nmodel: gelu\nexpect: {outputs: [{shape: [3]}]}\nexpected_fail:\n  \
+                - {check: value, fails: dtype expect.dtype, because: a, issue: b, opened: 2026-01-01, expires: \
+                2027-01-01}\n";
+    let page = report(case, |_| {});
+    let text = page("cases/test.html");
+    let fix = text.lines().find(|line| line.contains("How to fix it"));
+    insta::assert_snapshot!(fix.expect("a line on it"));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::names::{cells, NAMES};
 use crate::stand_in::StandIn;
 use mlx_assay::capability::Capability;
 use mlx_assay::case::cell::Cell;
+use mlx_assay::harness::block::block;
 use mlx_assay::harness::seam::Observed;
 use mlx_assay::harness::suite::{end, Ended, Recorder, Scope};
 use mlx_assay::report::text;
@@ -229,7 +230,8 @@ fn an_expected_failure_that_fails_otherwise_is_a_regression() {
     let store = Store::new(root.path());
     let text =
         "inputs: {x: {shape: [2]}}\nmodel: gelu\nexpect: {outputs: [{values: [1, 2]}]}\nexpected_fail:\n  \
-                - {check: value, because: a, issue: b, opened: 2026-01-01, expires: 2027-01-01}\n";
+                - {check: value, fails: [\"shape expect.outputs[0].values\", \"values expect.outputs[0].values\"], because: a, \
+                issue: b, opened: 2026-01-01, expires: 2027-01-01}\n";
     let cells = cells(text);
     use mlx_assay::case::data::Data;
     let first = run(&store, Mode::Write, &cells, |_, it| {
@@ -241,8 +243,18 @@ fn an_expected_failure_that_fails_otherwise_is_a_regression() {
         it.values = vec![Data::Float(vec![9.0, 9.0])]
     });
     assert_eq!(alike.devices[0].outcomes[0].value, Some(Verdict::ExpectedFail));
-    let otherwise = run(&store, Mode::Write, &cells, |_, it| {
-        it.evidence.outputs[0].array.shape = vec![3]
-    });
+    // The case excuses it, but it is not what is recorded.
+    let shape = |_: &Cell, it: &mut Observed| it.evidence.outputs[0].array.shape = vec![3];
+    let otherwise = run(&store, Mode::Write, &cells, shape);
     assert_eq!(otherwise.devices[0].outcomes[0].value, Some(Verdict::ChangedFail));
+    assert_eq!(otherwise.settled.exit, Exit::Regression);
+    insta::assert_snapshot!(
+        "a block of what is not as recorded",
+        block(&cells[0], &otherwise.devices[0].outcomes[0])
+    );
+    // Once accepted it is what is recorded, and no change any more.
+    mlx_assay::cli::accept_pending(&store).expect("accepted");
+    let again = run(&store, Mode::Write, &cells, shape);
+    assert_eq!(again.devices[0].outcomes[0].value, Some(Verdict::ExpectedFail));
+    assert_eq!((again.settled.changes, again.settled.diff.as_str()), (vec![], ""));
 }

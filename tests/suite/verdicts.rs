@@ -2,9 +2,11 @@
 
 use crate::names::cells;
 use mlx_assay::capability::RefusalCode;
+use mlx_assay::case::schema::Fails;
 use mlx_assay::harness::expect::conclude;
 use mlx_assay::harness::seam::Observed;
-use mlx_assay::scorecard::outcome::{Ending, Evidence, Verdict};
+use mlx_assay::scorecard::cells::signature_of;
+use mlx_assay::scorecard::outcome::{Checked, Ending, Evidence, Outcome, Verdict};
 use mlx_assay::vocabulary::State;
 use std::time::Duration;
 
@@ -63,23 +65,49 @@ fn endings() -> Vec<(&'static str, Evidence)> {
     ]
 }
 
-/// The verdicts where `claim` is made and `evidence` seen; with the failures of these checks expected.
-fn verdicts(claim: &str, fails: &[&str], evidence: Evidence) -> (Verdict, Option<Verdict>) {
+/// What the entry of an expected failure names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// Just what fails, and how.
+    This,
+    /// That, and something else that might.
+    More,
+    /// Something else.
+    Another,
+    /// Nothing.
+    Nothing,
+}
+
+/// The outcome where `claim` is made and `evidence` seen; with the failures of these checks expected.
+fn outcome(claim: &str, fails: &[(Checked, Names)], evidence: &Evidence) -> Outcome {
     let mut text = format!("inputs: {{x: {{shape: [2]}}}}\nmodel: gelu\nexpect: {{{claim}}}\n");
     if !fails.is_empty() {
         text.push_str("expected_fail:\n");
     }
-    for check in fails {
+    for (check, names) in fails {
+        let another = "decision expect.decisions".to_owned();
+        let mut lines = match names {
+            Names::This | Names::More => {
+                let plain = outcome(claim, &[], evidence);
+                signature_of(*check, &plain.findings, &plain.evidence.ending)
+            }
+            Names::Another => vec![another.clone()],
+            Names::Nothing => vec![],
+        };
+        if *names == Names::More {
+            lines.push(another);
+        }
         text.push_str(&format!(
-            "  - {{check: {check}, because: a, issue: b, opened: 2026-01-01, expires: 2027-01-01}}\n"
+            "  - {{check: {}, fails: {}, because: a, issue: b, opened: 2026-01-01, expires: 2027-01-01}}\n",
+            check.name(),
+            Fails(lines)
         ));
     }
     let observed = Observed {
-        evidence,
+        evidence: evidence.clone(),
         ..Observed::default()
     };
-    let outcome = conclude(&cells(&text)[0], observed, Duration::ZERO);
-    (outcome.record, outcome.value)
+    conclude(&cells(&text)[0], observed, Duration::ZERO)
 }
 
 #[test]
@@ -89,24 +117,45 @@ fn every_claim_meets_every_ending() {
     endings
         .iter()
         .for_each(|(name, _)| table.push_str(&format!("{name:>12}")));
-    for (fails, about) in [(&[][..], "plainly"), (&["record"], "expected to fail")] {
+    for (names, about) in [
+        (None, "plainly"),
+        (Some(Names::This), "expected to fail, with this signature"),
+        (
+            Some(Names::More),
+            "expected to fail, with this signature and more",
+        ),
+        (Some(Names::Another), "expected to fail, with another signature"),
+        (Some(Names::Nothing), "expected to fail, with none"),
+    ] {
         table.push_str(&format!("\n{about}\n"));
         for (name, claim) in CLAIMS {
             let row: Vec<String> = endings
                 .iter()
                 .map(|(ending, evidence)| {
-                    let (record, value) = verdicts(claim, fails, evidence.clone());
-                    assert_eq!(value, None, "nothing is claimed about values");
-                    // The law behind the table, said once more: only the ending that is claimed passes.
-                    let kept = !matches!(*ending, "skipped" | "invalid");
-                    assert_eq!(record == Verdict::Pass, fails.is_empty() && name == *ending);
-                    assert_eq!(
-                        record == Verdict::UnexpectedPass,
-                        !fails.is_empty() && name == *ending
-                    );
+                    let fails: Vec<(Checked, Names)> =
+                        names.iter().map(|names| (Checked::Record, *names)).collect();
+                    let outcome = outcome(claim, &fails, evidence);
+                    let record = outcome.record;
+                    assert_eq!(outcome.value, None, "nothing is claimed about values");
+                    // The law behind the table, said once more: only the ending that is claimed passes, and only what is
+                    // named is excused.
+                    let met = name == *ending;
+                    let judged = !matches!(*ending, "skipped" | "invalid");
+                    let excused = matches!(names, Some(Names::This | Names::More));
+                    let wanted = match (judged, met, names) {
+                        (false, ..) => record == Verdict::Skipped || record == Verdict::Invalid,
+                        (true, true, None) => record == Verdict::Pass,
+                        (true, true, Some(_)) => record == Verdict::UnexpectedPass,
+                        (true, false, None) => {
+                            matches!(record, Verdict::Fail | Verdict::Crash | Verdict::Timeout)
+                        }
+                        (true, false, Some(_)) if excused => record == Verdict::ExpectedFail,
+                        (true, false, Some(_)) => record == Verdict::ChangedFail,
+                    };
+                    assert!(wanted, "{name}, {ending}, {names:?}: {record}");
+                    assert_eq!(!outcome.otherwise.is_empty(), record == Verdict::ChangedFail);
                     assert_eq!(record == Verdict::Skipped, *ending == "skipped");
                     assert_eq!(record == Verdict::Invalid, *ending == "invalid");
-                    assert!(kept || !matches!(record, Verdict::ExpectedFail | Verdict::Fail));
                     format!("{:>12}", short(record))
                 })
                 .collect();
@@ -131,18 +180,20 @@ fn short(verdict: Verdict) -> &'static str {
 fn values_are_right_only_where_there_is_a_trace() {
     let claim = "outputs: [{shape: [2]}]";
     let mut table = String::new();
+    let (record, value) = (Checked::Record, Checked::Value);
     for (name, evidence) in endings() {
-        let of = |fails: &[&str]| {
-            let (record, value) = verdicts(claim, fails, evidence.clone());
-            let value = value.map_or("-", short);
-            format!("{:>10}{value:>10}", short(record))
+        let of = |fails: &[(Checked, Names)]| {
+            let outcome = outcome(claim, fails, &evidence);
+            let value = outcome.value.map_or("-", short);
+            format!("{:>10}{value:>10}", short(outcome.record))
         };
         table.push_str(&format!(
-            "{name:12}{}  |{}  |{}  |{}\n",
+            "{name:12}{}  |{}  |{}  |{}  |{}\n",
             of(&[]),
-            of(&["record"]),
-            of(&["value"]),
-            of(&["record", "value"])
+            of(&[(record, Names::This)]),
+            of(&[(value, Names::This)]),
+            of(&[(record, Names::This), (value, Names::This)]),
+            of(&[(record, Names::This), (value, Names::Nothing)]),
         ));
     }
     insta::assert_snapshot!(table);

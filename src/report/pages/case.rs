@@ -42,7 +42,7 @@ struct CellView {
     distances: Vec<String>,
     output: String,
     rerun: String,
-    fix: Option<&'static str>,
+    fix: Option<String>,
     /// Which of the page's traces is like this cell's, from 1; 0 is none.
     trace: usize,
 }
@@ -236,28 +236,37 @@ fn distance(it: &crate::scorecard::about::Distance) -> String {
 }
 
 /// How a red or excused cell gets green.
-fn fix(outcome: &Outcome) -> Option<&'static str> {
+fn fix(outcome: &Outcome) -> Option<String> {
     let any = |verdict| outcome.record == verdict || outcome.value == Some(verdict);
-    if any(Verdict::Invalid) {
-        return Some("The suite is at fault: mend the case as the finding says.");
+    let said = if any(Verdict::Invalid) {
+        "The suite is at fault: mend the case as the finding says."
+    } else if any(Verdict::UnexpectedPass) {
+        "It passes where a failure is expected: run assay accept, which removes the entry."
+    } else if any(Verdict::ChangedFail) {
+        return Some(changed(outcome));
+    } else if outcome.record.is_red() {
+        "The record is wrong: look at the op that the finding names, and mend the backend, or the case."
+    } else if outcome.value.is_some_and(Verdict::is_red) {
+        "If MLX is wrong, add an expected_fail with an issue and a date; the right value stays."
+    } else if any(Verdict::ExpectedFail) {
+        "It fails as expected; the entry in expected_fail says until when."
+    } else {
+        return None;
+    };
+    Some(said.to_owned())
+}
+
+/// How an expected failure that fails otherwise gets green.
+fn changed(outcome: &Outcome) -> String {
+    let mut text = "It fails otherwise than expected: look at the finding.".to_owned();
+    for it in &outcome.otherwise {
+        let (was, now) = (it.before(), it.now.join(", "));
+        text.push_str(&format!(
+            " Was: {was}. Now: {now}. If that is right: {}.",
+            it.remedy(&outcome.file)
+        ));
     }
-    if any(Verdict::UnexpectedPass) {
-        return Some("It passes where a failure is expected: run assay accept, which removes the entry.");
-    }
-    if any(Verdict::ChangedFail) {
-        return Some("It fails otherwise than recorded: look at the finding; if the new failure is right, run assay accept.");
-    }
-    if outcome.record.is_red() {
-        return Some(
-            "The record is wrong: look at the op that the finding names, and mend the backend, or the case.",
-        );
-    }
-    if outcome.value.is_some_and(Verdict::is_red) {
-        return Some(
-            "If MLX is wrong, add an expected_fail with an issue and a date; the right value stays.",
-        );
-    }
-    any(Verdict::ExpectedFail).then_some("It fails as expected; the entry in expected_fail says until when.")
+    text
 }
 
 /// Each function once, in order of the first call, with how often it was called.
