@@ -2,7 +2,7 @@
 //!
 //! The same cells in this process, in one worker, and in as many as there are cores; a round of each in turn, so that
 //! whatever else the machine does hits all three alike. Cells that may only run in a worker are left out of these, and
-//! measured with all others at the end. It fails where isolation costs more than it may.
+//! measured with all others at the end. It fails where the whole suite costs more than it may.
 
 use mlx_assay::case::cell::Cell;
 use mlx_assay::case::check;
@@ -31,8 +31,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         .filter(|cell| cell.id.starts_with("ops::elementwise"))
         .collect();
     let cores = std::thread::available_parallelism()?.get();
-    let mut too_slow = measure("whole suite", &all, cores, 5)?;
-    too_slow.extend(measure("small cells", &small, cores, 15)?);
+    let (slower, faster) = measure("whole suite", &all, cores, 5)?;
+    let mut too_slow = Vec::new();
+    if slower > SLOWER {
+        too_slow.push(format!(
+            "one worker is {slower:.2} times slower, {SLOWER} at most"
+        ));
+    }
+    if cores > 1 && faster < FASTER {
+        too_slow.push(format!(
+            "{cores} workers are {faster:.2} times faster, {FASTER} at least"
+        ));
+    }
+    // So few take little longer than starting workers and telling them the files does; 2,000 a second are aimed at.
+    measure("small cells", &small, cores, 15)?;
     every_cell(&suite.cells, cores, 3)?;
     match too_slow.is_empty() {
         true => Ok(()),
@@ -40,10 +52,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// How much slower cells may run in one worker than in this process.
+/// How much slower the suite may run in one worker than in this process.
 const SLOWER: f64 = 1.15;
 
-/// How much faster they must run in as many workers as there are cores, two at least.
+/// How much faster it must run in as many workers as there are cores, two at least.
 const FASTER: f64 = 1.7;
 
 /// All cells, those too that crash, hang or fill the memory: most of that time is spent waiting for their deadlines.
@@ -67,8 +79,8 @@ fn every_cell(cells: &[Cell], cores: usize, rounds: usize) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// Measures, prints, and says what is too slow.
-fn measure(name: &str, cells: &[&Cell], cores: usize, rounds: usize) -> Result<Vec<String>, Box<dyn Error>> {
+/// Measures and prints; how many times slower one worker is than this process, and how many times faster all are.
+fn measure(name: &str, cells: &[&Cell], cores: usize, rounds: usize) -> Result<(f64, f64), Box<dyn Error>> {
     let backend = backend();
     let program = env!("CARGO_BIN_EXE_assay");
     let (mut here, mut one, mut many) = (Vec::new(), Vec::new(), Vec::new());
@@ -92,23 +104,14 @@ fn measure(name: &str, cells: &[&Cell], cores: usize, rounds: usize) -> Result<V
     println!("  in this process    {:>6.0} a second", rate(&here));
     let (slower, faster) = (ratio(&one, &here), ratio(&here, &many));
     println!(
-        "  with 1 worker      {:>6.0} a second, {slower:.2} times slower (at most {SLOWER})",
+        "  with 1 worker      {:>6.0} a second, {slower:.2} times slower",
         rate(&one)
     );
     println!(
-        "  with {cores} workers     {:>6.0} a second, {faster:.2} times faster (at least {FASTER} on two cores)",
+        "  with {cores} workers     {:>6.0} a second, {faster:.2} times faster",
         rate(&many)
     );
-    let mut too_slow = Vec::new();
-    if slower > SLOWER {
-        too_slow.push(format!("{name}: one worker is {slower:.2} times slower"));
-    }
-    if cores > 1 && faster < FASTER {
-        too_slow.push(format!(
-            "{name}: {cores} workers are only {faster:.2} times faster"
-        ));
-    }
-    Ok(too_slow)
+    Ok((slower, faster))
 }
 
 fn seconds(cells: &[&Cell], runner: &dyn Runner, threads: usize) -> Result<f64, Box<dyn Error>> {
