@@ -36,6 +36,7 @@ pub fn conclude(cell: &Cell, observed: Observed, elapsed: Duration) -> Outcome {
         record: verdict(Check::Record),
         value: claims_values(cell).then(|| verdict(Check::Value)),
         otherwise,
+        rerun: None,
         findings,
         evidence: observed.evidence,
         about: about(cell),

@@ -47,6 +47,7 @@ pub fn marked(mut outcomes: Vec<Outcome>, flakes: &[Flake]) -> Vec<Outcome> {
             )),
         };
         outcome.findings.insert(0, finding);
+        outcome.rerun = Some(outcome.rerun_command());
     }
     outcomes
 }

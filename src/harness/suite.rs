@@ -112,6 +112,7 @@ impl Recorder {
     }
 
     fn keep(&self, outcome: Outcome) -> Outcome {
+        let outcome = outcome.with_rerun();
         if let Some(stream) = &self.stream {
             stream.add(&outcome);
         }

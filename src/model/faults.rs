@@ -5,7 +5,7 @@
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mlx_rs::error::Exception;
 use mlx_rs::module::{Module, ModuleParamMut, ModuleParamRef, ModuleParameters};
@@ -132,20 +132,34 @@ fn flake() -> Result<Array, Exception> {
     Err(Exception::custom(format!("at {:?}", now.unwrap_or_default())))
 }
 
-/// Fails evaluations until MLX has lost count of one of its tasks, which takes its thread to be ahead of this one: always so
-/// where both share a processor.
+/// Fails evaluations until MLX has lost count of one of its tasks.
+///
+/// MLX counts every tenth thing that it asks of its thread. If an earlier one has failed by then, asking throws, and nobody
+/// takes that one off the count. When the failure is heard is a race: mostly at once, since a thread that is woken on the
+/// same processor runs first; on a processor that others use too, anywhere among what is asked after it. So one evaluation
+/// asks for nothing more and the next for much, below what MLX would wait at.
 fn lost_task() -> Result<Array, Exception> {
     let singular = Array::from_slice(&[1.0_f32; 4], &[2, 2]);
-    for _ in 0..1000 {
-        let failed = linalg::inv(&singular)?.eval();
-        // What ends well waits for whatever is still under way.
-        let waited = ops::negative(&singular)?.eval();
-        if failed.is_err() && waited.is_ok() && graph::active_tasks() > 0 {
-            return Err(Exception::custom("a task was lost"));
+    let start = Instant::now();
+    while start.elapsed() < LOSING {
+        for more in [0, 40] {
+            let mut fails = linalg::inv(&singular)?;
+            for _ in 0..more {
+                fails = ops::negative(&fails)?;
+            }
+            let failed = fails.eval();
+            // What ends well waits for whatever is still under way.
+            let waited = ops::negative(&singular)?.eval();
+            if failed.is_err() && waited.is_ok() && graph::active_tasks() > 0 {
+                return Err(Exception::custom("a task was lost"));
+            }
         }
     }
     Err(Exception::custom("no task was lost"))
 }
+
+/// How long a task is tried to be lost: thousands of times what it takes.
+const LOSING: Duration = Duration::from_secs(20);
 
 /// Takes memory, and writes to it, until somebody ends it.
 fn memory() -> ! {

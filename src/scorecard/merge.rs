@@ -163,6 +163,7 @@ mod tests {
             value: None,
             findings: vec![],
             otherwise: vec![],
+            rerun: None,
             evidence: Evidence::default(),
             about: Default::default(),
             distances: vec![],

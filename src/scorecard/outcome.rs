@@ -29,6 +29,9 @@ pub struct Outcome {
     /// For each verdict that is a changed failure, what it was to be and how to go on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<Otherwise>,
+    /// The command that runs the cell again, where it is red.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<String>,
     /// What was seen.
     pub evidence: Evidence,
     /// What the cell is about.
@@ -490,6 +493,12 @@ impl Outcome {
             Checked::Record => Some(self.record),
             Checked::Value => self.value,
         }
+    }
+
+    /// The outcome with the command that runs it again, where it is red by now.
+    pub fn with_rerun(self) -> Self {
+        let rerun = self.is_red().then(|| self.rerun_command());
+        Self { rerun, ..self }
     }
 
     /// The command that runs only this cell again.

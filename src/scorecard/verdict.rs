@@ -208,6 +208,7 @@ mod tests {
             value: None,
             findings: vec![],
             otherwise: vec![],
+            rerun: None,
             evidence: Seen {
                 ending,
                 mutant,

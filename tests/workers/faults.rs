@@ -67,6 +67,10 @@ fn an_unexpected_crash_names_the_op_and_shows_what_was_printed() {
     ] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }
+    assert_eq!(
+        outcomes(root.path())[0].rerun.as_deref(),
+        Some("cargo test --test conformance -- --exact a")
+    );
     let junit = root.path().join(JUNIT);
     let junit = std::fs::read_to_string(junit).expect("written");
     for part in [
@@ -125,6 +129,7 @@ fn a_cell_that_does_not_come_out_alike_is_found() {
     let kept = outcomes(root.path());
     let flaky = kept.iter().find(|it| it.cell == "flaky").expect("kept");
     assert!(flaky.is_flaky() && flaky.record == Verdict::Fail, "{flaky:?}");
+    assert!(flaky.rerun.is_some());
     assert!(kept.len() > 1 && kept.iter().filter(|it| it.is_red()).count() == 1);
     let junit = std::fs::read_to_string(root.path().join(JUNIT)).expect("written");
     assert!(
