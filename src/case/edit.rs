@@ -61,6 +61,12 @@ fn removed(text: &str, index: &Index, path: &Path) -> Option<String> {
         1 => (key_line, after_list),
         _ => (lines[place], lines.get(place + 1).copied().unwrap_or(after_list)),
     };
+    // A comment or an empty line at the end is about what follows.
+    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let last = all[from.checked_sub(1)?..to.checked_sub(1)?]
+        .iter()
+        .rposition(says)?;
+    let to = from + last + 1;
     let alone = lines.windows(2).all(|pair| pair[0] < pair[1]) && lines.first() > Some(&key_line);
     if key_line == 0 || from >= to || (lines.len() > 1 && !alone) {
         return None;
@@ -124,10 +130,14 @@ fn added(text: &str, index: &Index, path: &Path, fails: &Fails) -> Option<(Range
     let check = path.key("check");
     let entry = index.value(path).position;
     let at = end(text, index.value(&check))?;
-    let line_end = at + text[at..].find('\n').unwrap_or(text.len() - at);
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let line_end = at + text[at..].find(newline).unwrap_or(text.len() - at);
     if !text[offset(text, entry)?..].starts_with('{') {
         let indent = index.key_position(&check).column as usize - 1;
-        return Some((line_end..line_end, format!("\n{:indent$}fails: {fails}", "")));
+        return Some((
+            line_end..line_end,
+            format!("{newline}{:indent$}fails: {fails}", ""),
+        ));
     }
     let alone = format!("fails: {fails}");
     let begins = text[..at].rfind('\n').map_or(0, |it| it + 1);
@@ -139,9 +149,9 @@ fn added(text: &str, index: &Index, path: &Path, fails: &Fails) -> Option<(Range
     let indent = " ".repeat(entry.column as usize);
     match behind.strip_prefix(", ") {
         Some(rest) if !fits(&[&indent, &alone, ", ", rest]) => {
-            Some((at..at + 2, format!(",\n{indent}{alone},\n{indent}")))
+            Some((at..at + 2, format!(",{newline}{indent}{alone},{newline}{indent}")))
         }
-        _ => Some((at..at, format!(",\n{indent}{alone}"))),
+        _ => Some((at..at, format!(",{newline}{indent}{alone}"))),
     }
 }
 
@@ -214,7 +224,21 @@ mod tests {
         let second = edited(&text, 1).expect("edited");
         assert_eq!(
             second,
-            format!("op: sum\nexpected_fail:\n  # why\n  - {{{ENTRY}\nshape: [3]\n")
+            format!("op: sum\nexpected_fail:\n  # why\n  - {{{ENTRY}\n# end\nshape: [3]\n")
+        );
+        let apart = format!(
+            "op: sum\nexpected_fail:\n  - {{{ENTRY}\n  # about the second\n  - {{where: {{dtype: float16}}, {ENTRY}\n\n# about the shape\nshape: [3]\n"
+        );
+        assert_eq!(
+            edited(&apart, 0).as_deref(),
+            Some(&*apart.replace(&format!("  - {{{ENTRY}\n"), ""))
+        );
+        let second = format!("  - {{where: {{dtype: float16}}, {ENTRY}\n");
+        assert_eq!(edited(&apart, 1).as_deref(), Some(&*apart.replace(&second, "")));
+        let single = format!("op: sum\nexpected_fail:\n  - {{{ENTRY}\n\n# about the shape\nshape: [3]\n");
+        assert_eq!(
+            edited(&single, 0).as_deref(),
+            Some("op: sum\n\n# about the shape\nshape: [3]\n")
         );
     }
 

@@ -85,11 +85,7 @@ fn amend(context: &Context<'_>, store: &Store) -> Result<Amendments, CliError> {
     };
     let parts = Outcomes::read(OUTCOMES, &text)?;
     let loaded = context.suite(store)?;
-    // What was joined from several devices is not committed yet where it waits.
-    let recorded = match store.pending()? {
-        Some(pending) => pending.cells,
-        None => store.committed()?.cells,
-    };
+    let recorded = store.committed()?.cells;
     for case in cases(&loaded.cells) {
         let digest = load::digest(&case.text);
         let current = parts
@@ -102,7 +98,9 @@ fn amend(context: &Context<'_>, store: &Store) -> Result<Amendments, CliError> {
             })
             .collect();
         let mut outcomes = of_case.iter().flat_map(|(_, outcomes)| outcomes);
-        if !outcomes.any(|it| it.passes_unexpectedly() || !it.otherwise.is_empty()) {
+        // What does not come out alike is no evidence.
+        let asks = |it: &Outcome| it.passes_unexpectedly() || !it.otherwise.is_empty();
+        if !outcomes.any(|it| asks(it) && !it.is_flaky()) {
             continue;
         }
         let source = Source {
@@ -110,16 +108,16 @@ fn amend(context: &Context<'_>, store: &Store) -> Result<Amendments, CliError> {
             file: case.file.clone(),
             text: case.text.clone(),
         };
-        let seen: Vec<Seen<'_>> = of_case
+        let runs: Vec<(Device, &[Outcome])> = of_case
             .iter()
-            .map(|(device, outcomes)| Seen {
-                outcomes,
-                device: *device,
-                recorded: &recorded,
-            })
+            .map(|(device, outcomes)| (*device, outcomes.as_slice()))
             .collect();
+        let seen = Seen {
+            runs: &runs,
+            recorded: &recorded,
+        };
         // It has just given cells.
-        let Ok(amended) = amended(&source, &context.backend.names, &seen) else {
+        let Ok(amended) = amended(&source, &context.backend.names, seen) else {
             continue;
         };
         if amended.text != case.text {

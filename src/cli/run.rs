@@ -8,6 +8,7 @@ use super::summary::{answer, pace, print_ended};
 use crate::case::cell::Cell;
 use crate::harness::block::block;
 use crate::harness::flakes::{flakes, marked, Flake};
+use crate::harness::joined::JoinedPool;
 use crate::harness::one_process::OneProcess;
 use crate::harness::plan::{shard, shuffled, Chunks, Shard};
 use crate::harness::seam::Runner;
@@ -100,7 +101,7 @@ struct Rounds<'a> {
     context: &'a Context<'a>,
     recorded: CellBook,
     runner: Arc<dyn Runner>,
-    pool: rayon::ThreadPool,
+    pool: JoinedPool,
     workers: usize,
     seed: Option<u64>,
     format: Format,
@@ -116,9 +117,7 @@ impl<'a> Rounds<'a> {
             0 => Arc::new(OneProcess::new(Arc::clone(&context.backend.runner))),
             _ => Arc::new(context.workers()?.stopped_by(&stop)),
         };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(workers.max(1))
-            .build()?;
+        let pool = JoinedPool::new(workers.max(1))?;
         let seed = arguments
             .shuffle
             .map(|given| given.unwrap_or_else(|| fastrand::u64(..)));
@@ -156,12 +155,12 @@ impl<'a> Rounds<'a> {
         let mut flaky = Vec::new();
         for round in 1..times {
             let again = self.run(cells, round, None)?;
-            if self.interrupted() {
-                return Ok(flaky);
-            }
             for flake in flakes(first, &again, round as usize + 1) {
                 aside(self.format, format_args!("{flake}\n"));
                 flaky.push(flake);
+            }
+            if self.interrupted() {
+                return Ok(flaky);
             }
         }
         if flaky.is_empty() && times > 1 {
@@ -192,7 +191,7 @@ impl<'a> Rounds<'a> {
         };
         // Neighbours are of the same file, which a worker then reads once.
         let chunks = Chunks::new(&cells, self.workers.max(1));
-        self.pool.broadcast(|_| {
+        self.pool.broadcast(|| {
             while let Some(chunk) = chunks.next().filter(|_| !self.interrupted()) {
                 recorder.run_all(chunk, &each);
             }

@@ -41,11 +41,10 @@ fn named(subject: &Subject, text: String, backend: &Backend) -> Result<String, D
         text: text.into(),
     };
     let seen = Seen {
-        outcomes: &outcomes,
-        device: backend.device,
+        runs: &[(backend.device, &outcomes)],
         recorded: &CellBook::default(),
     };
-    match amended(&source, &backend.names, &[seen]) {
+    match amended(&source, &backend.names, seen) {
         Ok(amended) => Ok(amended.text.to_string()),
         Err(problems) => Err(DraftError {
             file: subject.file(),

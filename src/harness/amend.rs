@@ -24,11 +24,11 @@ pub struct Amended {
 /// # Errors
 ///
 /// It was none before.
-pub fn amended(source: &Source, names: &Names, seen: &[Seen<'_>]) -> Result<Amended, Vec<Problem>> {
+pub fn amended(source: &Source, names: &Names, seen: Seen<'_>) -> Result<Amended, Vec<Problem>> {
     let mut source = source.clone();
     let mut cells = check::case(&source, names)?;
-    // An edit moves whatever stands below it, so each begins with the file as it is then. None is asked for twice, so the
-    // loop ends.
+    // An edit moves whatever stands below it, so each begins with the file as it is then. What an entry is to name does not
+    // depend on whether it names it yet, so none is asked for twice, and the loop ends.
     'edits: loop {
         let notices = known::open(&cells, seen);
         let mut left = Vec::new();

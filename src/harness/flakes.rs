@@ -13,9 +13,12 @@ pub struct Flake {
     pub round: usize,
 }
 
-/// What came out otherwise than the first time; both sorted by cell.
+/// What came out otherwise than the first time, of the cells that ran both times; both sorted by cell.
 pub fn flakes(first: &[Outcome], later: &[Outcome], round: usize) -> Vec<Flake> {
-    let pairs = first.iter().zip(later);
+    let pairs = later.iter().filter_map(|later| {
+        let place = first.binary_search_by(|first| first.cell.cmp(&later.cell)).ok()?;
+        Some((&first[place], later))
+    });
     pairs
         .filter(|(first, later)| !first.same_as(later))
         .map(|(first, later)| Flake {

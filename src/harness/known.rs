@@ -8,7 +8,7 @@ use crate::case::edit::{self, Unedited};
 use crate::case::position::Path;
 use crate::case::schema::{ExpectedFail, Fails};
 use crate::report::text::counted;
-use crate::scorecard::cells::{signature_of, CellBook};
+use crate::scorecard::cells::{signature_of, CellBook, CellRecord};
 use crate::scorecard::failure::FailureRow;
 use crate::scorecard::outcome::{Outcome, Verdict};
 use crate::vocabulary::Device;
@@ -62,10 +62,8 @@ pub enum What {
 /// What is known of how cells fail.
 #[derive(Clone, Copy)]
 pub struct Seen<'a> {
-    /// What a run yielded.
-    pub outcomes: &'a [Outcome],
-    /// Where it ran.
-    pub device: Device,
+    /// What a run yielded, on each device that it was of.
+    pub runs: &'a [(Device, &'a [Outcome])],
     /// What is recorded, of other devices too.
     pub recorded: &'a CellBook,
 }
@@ -117,33 +115,37 @@ pub fn expired(cells: &[Cell], today: Date) -> Vec<Notice> {
     notices.collect()
 }
 
+/// The entries that outcomes show somebody must see to.
+pub fn open(cells: &[Cell], seen: Seen<'_>) -> Vec<Notice> {
+    let mut notices = passing(cells, seen);
+    notices.extend(changed(cells, seen));
+    notices
+}
+
 /// The entries that excuse cells which pass. Only cells that ran count, and where some of an entry's did not, nobody knows
-/// whether they fail: then it is not said that nothing needs it.
-pub fn passing(cells: &[Cell], outcomes: &[Outcome]) -> Vec<Notice> {
-    let ran = Ran::new(outcomes);
+/// whether they fail: then it is not said that nothing needs it. Nor is it where the cell fails on another device, of this
+/// run or as recorded.
+pub fn passing(cells: &[Cell], seen: Seen<'_>) -> Vec<Notice> {
+    let ran = Ran::new(seen);
     let found = entries(cells)
         .into_iter()
         .filter_map(|((_, path), (item, selected))| {
-            let known = ran.of(item, &selected);
-            let passes =
-                |it: &&(&Cell, &Outcome)| it.1.verdict(checked(item.check)) == Some(Verdict::UnexpectedPass);
-            let passing: Vec<&str> = known
+            let known: Vec<(&Cell, bool)> = selected
                 .iter()
-                .filter(passes)
-                .map(|(cell, _)| cell.id.as_str())
+                .filter_map(|cell| Some((*cell, ran.passes(item, cell)?)))
                 .collect();
-            let first = selected.iter().find(|cell| passing.contains(&cell.id.as_str()))?;
-            let all_that_ran = passing.len() == known.len();
-            let what = match all_that_ran {
+            let passing: Vec<&Cell> = known.iter().filter(|it| it.1).map(|it| it.0).collect();
+            let first = *passing.first()?;
+            let what = match passing.len() == known.len() {
                 true if known.len() == selected.len() => What::Passes,
                 true => return None,
                 false => What::PassesPartly {
                     others: selected
                         .iter()
                         .map(|cell| cell.id.clone())
-                        .filter(|id| !passing.contains(&id.as_str()))
+                        .filter(|id| !passing.iter().any(|cell| cell.id == *id))
                         .collect(),
-                    passing: passing.into_iter().map(str::to_owned).collect(),
+                    passing: passing.iter().map(|cell| cell.id.clone()).collect(),
                 },
             };
             Some(notice(first, path, what))
@@ -151,58 +153,40 @@ pub fn passing(cells: &[Cell], outcomes: &[Outcome]) -> Vec<Notice> {
     found.collect()
 }
 
-/// The entries that outcomes show somebody must see to, on whichever of several devices.
-pub fn open(cells: &[Cell], seen: &[Seen<'_>]) -> Vec<Notice> {
-    let mut notices = passing(cells, &least_passing(seen));
-    for seen in seen {
-        for notice in changed(cells, *seen) {
-            if !notices.contains(&notice) {
-                notices.push(notice);
-            }
-        }
-    }
-    notices
-}
-
-/// One outcome a cell: one that does not pass unexpectedly, if any device has one, since an entry that is still needed on
-/// one device is needed.
-fn least_passing(seen: &[Seen<'_>]) -> Vec<Outcome> {
-    let mut least: BTreeMap<&str, &Outcome> = BTreeMap::new();
-    for outcome in seen.iter().flat_map(|seen| seen.outcomes) {
-        let kept = least.entry(&outcome.cell).or_insert(outcome);
-        if !outcome.passes_unexpectedly() {
-            *kept = outcome;
-        }
-    }
-    least.into_values().cloned().collect()
-}
-
 /// The entries that do not name what fails in some of their cells. What an entry names already stays where a cell shows it,
-/// here or by what is recorded of another device, and where some of its cells did not run.
+/// here or by what is recorded of a device that did not run, and where some of its cells did not run.
 pub fn changed(cells: &[Cell], seen: Seen<'_>) -> Vec<Notice> {
-    let ran = Ran::new(seen.outcomes);
+    let ran = Ran::new(seen);
     let found = entries(cells)
         .into_iter()
         .filter_map(|((_, path), (item, selected))| {
             let check = checked(item.check);
-            let known = ran.of(item, &selected);
+            let known: Vec<(&Cell, &Outcome)> = selected
+                .iter()
+                .flat_map(|cell| ran.of(item, cell).into_iter().map(|outcome| (*cell, outcome)))
+                .collect();
             let is_changed = |it: &&(&Cell, &Outcome)| it.1.verdict(check) == Some(Verdict::ChangedFail);
+            let changed: BTreeSet<&str> = known
+                .iter()
+                .filter(is_changed)
+                .map(|it| it.0.id.as_str())
+                .collect();
             let (first, _) = known.iter().find(is_changed)?;
             let here = known
                 .iter()
                 .flat_map(|(_, outcome)| signature_of(check, &outcome.findings, &outcome.evidence.ending));
             let elsewhere: BTreeSet<String> = selected
                 .iter()
-                .filter_map(|cell| seen.recorded.row(&cell.id))
-                .flat_map(|row| row.devices.iter().filter(|(device, _)| **device != seen.device))
-                .flat_map(|(_, record)| record.fails(check))
+                .flat_map(|cell| ran.elsewhere(cell))
+                .flat_map(|record| record.fails(check))
                 .collect();
-            let stays = |line: &&String| known.len() < selected.len() || elsewhere.contains(*line);
+            let all_ran = known.len() == selected.len() * seen.runs.len();
+            let stays = |line: &&String| !all_ran || elsewhere.contains(*line);
             let fails: BTreeSet<String> = here.chain(item.fails.0.iter().filter(stays).cloned()).collect();
             // Where it names just that, only the scorecard says something else.
             let listed: BTreeSet<String> = item.fails.0.iter().cloned().collect();
             let what = What::FailsOtherwise {
-                cells: known.iter().filter(is_changed).count(),
+                cells: changed.len(),
                 fails: Fails(fails.iter().cloned().collect()),
             };
             (fails != listed).then(|| notice(first, path, what))
@@ -211,22 +195,57 @@ pub fn changed(cells: &[Cell], seen: Seen<'_>) -> Vec<Notice> {
 }
 
 /// Outcomes by cell.
-struct Ran<'a>(BTreeMap<&'a str, &'a Outcome>);
+struct Ran<'a> {
+    seen: Seen<'a>,
+    outcomes: BTreeMap<&'a str, Vec<&'a Outcome>>,
+}
 
 impl<'a> Ran<'a> {
-    fn new(outcomes: &'a [Outcome]) -> Self {
-        Self(outcomes.iter().map(|it| (it.cell.as_str(), it)).collect())
+    fn new(seen: Seen<'a>) -> Self {
+        let mut outcomes: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
+        for outcome in seen.runs.iter().flat_map(|(_, outcomes)| *outcomes) {
+            outcomes.entry(&outcome.cell).or_default().push(outcome);
+        }
+        Self { seen, outcomes }
     }
 
-    /// The cells of an entry that ran, so that it is known whether they fail.
-    fn of<'c>(&self, item: &ExpectedFail, selected: &[&'c Cell]) -> Vec<(&'c Cell, &'a Outcome)> {
-        let known = |cell: &&'c Cell| {
-            let outcome = *self.0.get(cell.id.as_str())?;
-            let verdict = outcome.verdict(checked(item.check))?;
-            let judged = !matches!(verdict, Verdict::Skipped | Verdict::Invalid);
-            judged.then_some((*cell, outcome))
+    /// What a cell came to where that says something about an entry: where it ran, and came out alike each time.
+    fn of(&self, item: &ExpectedFail, cell: &Cell) -> Vec<&'a Outcome> {
+        let check = checked(item.check);
+        let judged = move |outcome: &&Outcome| {
+            let verdict = outcome.verdict(check);
+            !matches!(verdict, None | Some(Verdict::Skipped | Verdict::Invalid)) && !outcome.is_flaky()
         };
-        selected.iter().filter_map(known).collect()
+        let outcomes = self.outcomes.get(cell.id.as_str()).into_iter().flatten();
+        outcomes.copied().filter(judged).collect()
+    }
+
+    /// What is recorded of a cell on devices that did not run.
+    fn elsewhere(&self, cell: &Cell) -> Vec<&'a CellRecord> {
+        let runs = self.seen.runs;
+        let devices = self
+            .seen
+            .recorded
+            .row(&cell.id)
+            .into_iter()
+            .flat_map(|row| &row.devices);
+        let others = devices.filter(move |(device, _)| runs.iter().all(|(ran, _)| ran != *device));
+        others.map(|(_, record)| record).collect()
+    }
+
+    /// Whether a cell passes wherever it is known; `None` where it did not run.
+    fn passes(&self, item: &ExpectedFail, cell: &Cell) -> Option<bool> {
+        let check = checked(item.check);
+        let here = self.of(item, cell);
+        here.first()?;
+        let fails = |record: &CellRecord| {
+            let verdict = record.verdict(check);
+            verdict.is_some_and(|it| it == Verdict::ExpectedFail || it.is_red())
+        };
+        let passes = here
+            .iter()
+            .all(|outcome| outcome.verdict(check) == Some(Verdict::UnexpectedPass));
+        Some(passes && !self.elsewhere(cell).into_iter().any(fails))
     }
 }
 

@@ -12,6 +12,7 @@ mod findings;
 pub mod flakes;
 pub mod flight;
 pub mod in_process;
+pub mod joined;
 mod judge_outputs;
 mod judge_trace;
 pub mod known;

@@ -363,15 +363,15 @@ fn settle_kept(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndErro
             outcomes: column.outcomes,
         })
         .collect();
-    let seen: Vec<Seen<'_>> = devices
+    let runs: Vec<(Device, &[Outcome])> = devices
         .iter()
-        .map(|run| Seen {
-            outcomes: &run.outcomes,
-            device: run.device,
-            recorded: &settled.version.cells,
-        })
+        .map(|run| (run.device, run.outcomes.as_slice()))
         .collect();
-    notices.extend(known::open(scope.suite, &seen));
+    let seen = Seen {
+        runs: &runs,
+        recorded: &committed.cells,
+    };
+    notices.extend(known::open(scope.suite, seen));
     let lacking = missing(&scope.store.gate()?, &settled.version, &today);
     let (update, sources) = (update_line(&settled.update), sources(scope.suite));
     let reports = devices.iter().map(|run| Report {

@@ -103,7 +103,8 @@ fn devices(base: &Side, head: &Side) -> BTreeSet<Device> {
         side.version.card.devices.iter().map(|row| row.device).collect()
     };
     match (&base.origin, &head.origin) {
-        (Some(_), _) => of(base),
+        (Some(_), Some(_)) => &of(base) & &of(head),
+        (Some(_), None) => of(base),
         (None, Some(_)) => of(head),
         (None, None) => &of(base) | &of(head),
     }

@@ -44,7 +44,10 @@ impl Otherwise {
             Some(Edit { line, fails }) => {
                 format!("{file}:{line}  write `fails: {fails}`, or let `assay accept` do it")
             }
-            None => "the case covers it; `assay accept` takes it into the scorecard".to_owned(),
+            None => {
+                "the case covers it; a whole `assay run`, then `assay accept`, takes it into the scorecard"
+                    .to_owned()
+            }
         }
     }
 }

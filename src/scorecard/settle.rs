@@ -148,6 +148,10 @@ pub fn settle(store: &Store, lock: &Lock, committed: &Version, run: Run<'_>) -> 
             (0, cells) => Update::Flaky { cells },
             (cells, _) => Update::Invalid { cells },
         };
+        // What waited is older than a run of everything, and nobody can accept what this one leads to.
+        if fewest >= run.cells && run.mode == Mode::Write {
+            store.discard_pending()?;
+        }
         let exit = match (invalid > 0, red, better) {
             (true, ..) => Exit::Suite,
             (false, true, _) => Exit::Regression,

@@ -6,7 +6,8 @@ use mlx_assay::case::cell::Cell;
 use mlx_assay::case::load::Source;
 use mlx_assay::harness::amend::amended;
 use mlx_assay::harness::expect::conclude;
-use mlx_assay::harness::known::{changed, passing, Seen};
+use mlx_assay::harness::flakes::{flakes, marked};
+use mlx_assay::harness::known::{changed, open, Seen};
 use mlx_assay::scorecard::cells::CellBook;
 use mlx_assay::scorecard::outcome::{Ending, Outcome};
 use mlx_assay::vocabulary::{Device, State};
@@ -46,17 +47,13 @@ fn outcomes(cells: &[Cell], come_to: &[(&str, &str)]) -> Vec<Outcome> {
 fn said(entry: &str, come_to: &[(&str, &str)]) -> Vec<String> {
     let cells = case(entry);
     let outcomes = outcomes(&cells, come_to);
-    let mut notices = passing(&cells, &outcomes);
-    notices.extend(changed(&cells, seen(&outcomes, &CellBook::default())));
+    let runs = [(Device::LinuxCpu, outcomes.as_slice())];
+    let notices = open(&cells, seen(&runs, &CellBook::default()));
     notices.iter().map(ToString::to_string).collect()
 }
 
-fn seen<'a>(outcomes: &'a [Outcome], recorded: &'a CellBook) -> Seen<'a> {
-    Seen {
-        outcomes,
-        device: Device::LinuxCpu,
-        recorded,
-    }
+fn seen<'a>(runs: &'a [(Device, &'a [Outcome])], recorded: &'a CellBook) -> Seen<'a> {
+    Seen { runs, recorded }
 }
 
 const STATE: &str = "fails: state expect.state, ";
@@ -134,8 +131,9 @@ fn what_another_device_shows_stays_named() {
     let mut outcomes = here;
     // Only what fails otherwise is looked at.
     outcomes[0].record = mlx_assay::scorecard::outcome::Verdict::ChangedFail;
-    assert_eq!(changed(&cells, seen(&outcomes, &recorded)), []);
-    assert_eq!(changed(&cells, seen(&outcomes, &CellBook::default())).len(), 1);
+    let runs = [(Device::LinuxCpu, outcomes.as_slice())];
+    assert_eq!(changed(&cells, seen(&runs, &recorded)), []);
+    assert_eq!(changed(&cells, seen(&runs, &CellBook::default())).len(), 1);
 }
 
 #[test]
@@ -151,7 +149,8 @@ fn a_case_is_amended_and_the_rest_is_left_to_a_person() {
         &[("float32", "errs"), ("int32", "fails"), ("int16", "passes")],
     );
     let book = CellBook::default();
-    let amended = amended(&source, &NAMES, &[seen(&outcomes, &book)]).expect("a case");
+    let runs = [(Device::LinuxCpu, outcomes.as_slice())];
+    let amended = amended(&source, &NAMES, seen(&runs, &book)).expect("a case");
     let by_hand: Vec<String> = amended
         .left
         .iter()
@@ -176,17 +175,46 @@ fn an_entry_names_what_fails_on_any_of_several_devices_and_stays_while_one_needs
         &cells,
         &[("float32", "passes"), ("int32", "passes"), ("int16", "errs")],
     );
-    let book = CellBook::updated(&CellBook::default(), Device::LinuxCpu, &here);
-    let book = CellBook::updated(&book, Device::MacosMetal, &there);
-    let both = [
-        seen(&here, &book),
-        Seen {
-            device: Device::MacosMetal,
-            ..seen(&there, &book)
-        },
-    ];
-    let amended = amended(&source, &NAMES, &both).expect("a case");
+    let runs = [(Device::LinuxCpu, here.as_slice()), (Device::MacosMetal, &there)];
+    // Nothing of either is recorded yet.
+    let amended = amended(&source, &NAMES, seen(&runs, &CellBook::default())).expect("a case");
     let wanted = "fails: [ending expect.state, error, state expect.state]";
     assert!(amended.text.contains(wanted), "{}", amended.text);
     assert!(amended.left.is_empty(), "{:?}", amended.left);
+}
+
+#[test]
+fn what_says_nothing_about_an_entry_is_not_asked() {
+    let cells = case(STATE);
+    let of = |what| outcomes(&cells, &["float32", "int32", "int16"].map(|dtype| (dtype, what)));
+    let (passes, fails, skipped) = (of("passes"), of("fails"), of("a GPU"));
+    let said = |runs: &[(Device, &[Outcome])], recorded: &CellBook| -> Vec<String> {
+        let notices = open(&cells, Seen { runs, recorded });
+        notices.iter().map(ToString::to_string).collect()
+    };
+    let (linux, mac) = (Device::LinuxCpu, Device::MacosMetal);
+    let nothing = CellBook::default();
+    let goes = said(&[(linux, &passes)], &nothing);
+    assert!(
+        goes.len() == 1 && goes[0].contains("nothing that expected_fail[0] excuses"),
+        "{goes:?}"
+    );
+    // Where it cannot run it needs no entry.
+    assert_eq!(said(&[(linux, &passes), (mac, &skipped)], &nothing), goes);
+    assert_eq!(said(&[(mac, &skipped), (linux, &passes)], &nothing), goes);
+    // Where it fails it does, be it in this run or an earlier one.
+    assert!(said(&[(linux, &passes), (mac, &fails)], &nothing).is_empty());
+    let recorded = CellBook::updated(&nothing, mac, &fails);
+    assert!(said(&[(linux, &passes)], &recorded).is_empty());
+    // What does not come out alike says nothing.
+    let flaky = |outcomes: &[Outcome]| {
+        let flakes = flakes(&passes, &fails, 2);
+        assert_eq!(flakes.len(), 3);
+        marked(outcomes.to_vec(), &flakes)
+    };
+    assert!(said(&[(linux, &flaky(&passes))], &nothing).is_empty());
+    let mut changed = of("errs");
+    assert_eq!(said(&[(linux, &changed)], &nothing).len(), 1);
+    changed = flaky(&changed);
+    assert!(said(&[(linux, &changed)], &nothing).is_empty());
 }
