@@ -3,7 +3,7 @@
 
 use super::context::{CliError, Context};
 use super::output::say;
-use crate::case::cell::{CaseInfo, Cell};
+use crate::case::cell::CaseInfo;
 use crate::case::date::Date;
 use crate::case::edit::Unedited;
 use crate::case::load::{self, Source};
@@ -15,6 +15,7 @@ use crate::scorecard::outcome::Outcome;
 use crate::scorecard::outcomes::Outcomes;
 use crate::scorecard::store::{Store, Written, CARD, CELLS, OUTCOMES};
 use crate::vocabulary::Device;
+use std::collections::BTreeMap;
 
 /// Accepts.
 pub fn accept(context: &Context<'_>) -> Result<Exit, CliError> {
@@ -86,21 +87,33 @@ fn amend(context: &Context<'_>, store: &Store) -> Result<Amendments, CliError> {
     let parts = Outcomes::read(OUTCOMES, &text)?;
     let loaded = context.suite(store)?;
     let recorded = store.committed()?.cells;
-    for case in cases(&loaded.cells) {
-        let digest = load::digest(&case.text);
-        let current = parts
-            .iter()
-            .filter(|part| part.origin.files.get(&case.file) == Some(&digest));
-        let of_case: Vec<(Device, Vec<Outcome>)> = current
-            .map(|part| {
-                let outcomes = part.outcomes.iter().filter(|it| it.file == case.file);
-                (part.origin.device, outcomes.cloned().collect())
-            })
-            .collect();
-        let mut outcomes = of_case.iter().flat_map(|(_, outcomes)| outcomes);
+    let cases: BTreeMap<&str, &CaseInfo> = loaded
+        .cells
+        .iter()
+        .map(|cell| (cell.case.file.as_str(), &*cell.case))
+        .collect();
+    let mut by_file: BTreeMap<String, BTreeMap<Device, Vec<Outcome>>> = BTreeMap::new();
+    for Outcomes { origin, outcomes } in parts {
+        for outcome in outcomes {
+            let devices = by_file.entry(outcome.file.clone()).or_default();
+            devices.entry(origin.device).or_default().push(outcome);
+        }
+        // What has changed since then says nothing about the case as it is now.
+        by_file.retain(|file, devices| {
+            let digest = cases.get(file.as_str()).map(|case| load::digest(&case.text));
+            if digest.as_ref() != origin.files.get(file) {
+                devices.remove(&origin.device);
+            }
+            !devices.is_empty()
+        });
+    }
+    for (file, devices) in by_file {
+        let Some(case) = cases.get(file.as_str()) else {
+            continue;
+        };
         // What does not come out alike is no evidence.
-        let asks = |it: &Outcome| it.passes_unexpectedly() || !it.otherwise.is_empty();
-        if !outcomes.any(|it| asks(it) && !it.is_flaky()) {
+        let asks = |it: &Outcome| (it.passes_unexpectedly() || !it.otherwise.is_empty()) && !it.is_flaky();
+        if !devices.values().flatten().any(asks) {
             continue;
         }
         let source = Source {
@@ -108,7 +121,7 @@ fn amend(context: &Context<'_>, store: &Store) -> Result<Amendments, CliError> {
             file: case.file.clone(),
             text: case.text.clone(),
         };
-        let runs: Vec<(Device, &[Outcome])> = of_case
+        let runs: Vec<(Device, &[Outcome])> = devices
             .iter()
             .map(|(device, outcomes)| (*device, outcomes.as_slice()))
             .collect();
@@ -127,11 +140,4 @@ fn amend(context: &Context<'_>, store: &Store) -> Result<Amendments, CliError> {
         amendments.left.extend(amended.left);
     }
     Ok(amendments)
-}
-
-/// The cases of these cells, each once; the cells of a case stand together.
-fn cases(cells: &[Cell]) -> Vec<&CaseInfo> {
-    let mut cases: Vec<&CaseInfo> = cells.iter().map(|cell| &*cell.case).collect();
-    cases.dedup_by(|a, b| a.file == b.file);
-    cases
 }

@@ -38,12 +38,13 @@ pub fn marked(mut outcomes: Vec<Outcome>, flakes: &[Flake]) -> Vec<Outcome> {
         if !outcome.record.is_red() {
             outcome.record = Verdict::Fail;
         }
+        let difference = [vec![flake.verdicts()], flake.details()].concat().join("; ");
         let finding = Finding {
             check: Checked::Record,
             at: "expect".to_owned(),
             line: outcome.line,
             kind: FindingKind::Flaky,
-            message: format!("it did not come out alike: {}", flake.difference()),
+            message: format!("it did not come out alike: {difference}"),
             hint: Some(format!(
                 "find out how often: assay run --repeat 20 {}",
                 outcome.cell
@@ -56,13 +57,21 @@ pub fn marked(mut outcomes: Vec<Outcome>, flakes: &[Flake]) -> Vec<Outcome> {
 }
 
 impl Flake {
-    /// Both times in one line.
-    fn difference(&self) -> String {
-        self.to_string()
-            .lines()
-            .skip(1)
-            .map(str::trim)
-            .fold(self.verdicts(), |text, line| format!("{text}; {line}"))
+    /// What differs, both times.
+    fn details(&self) -> Vec<String> {
+        let Self { first, later, .. } = self;
+        if first.evidence.ending != later.evidence.ending {
+            return [first, later].map(|it| it.evidence.ending.to_string()).into();
+        }
+        if first.findings != later.findings {
+            let messages = |outcome: &Outcome| -> Vec<String> {
+                let findings = outcome.findings.iter();
+                findings.map(|it| it.message.clone()).collect()
+            };
+            return [first, later].map(|it| messages(it).join("; ")).into();
+        }
+        let what = first.differing_evidence(later);
+        vec![format!("evidence: {}", what.as_deref().unwrap_or("differs"))]
     }
 
     /// `first record pass, value pass, in round 3 record fail`.
@@ -86,28 +95,7 @@ impl Flake {
 
 impl std::fmt::Display for Flake {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { first, later, .. } = self;
-        write!(f, "FLAKE {}   {}", first.cell, self.verdicts())?;
-        match (
-            first.evidence.ending == later.evidence.ending,
-            first.findings == later.findings,
-        ) {
-            (false, _) => write!(f, "\n  {}\n  {}", first.evidence.ending, later.evidence.ending),
-            (true, false) => {
-                let texts = |outcome: &Outcome| {
-                    outcome
-                        .findings
-                        .iter()
-                        .map(|it| it.message.clone())
-                        .collect::<Vec<_>>()
-                        .join("; ")
-                };
-                write!(f, "\n  {}\n  {}", texts(first), texts(later))
-            }
-            (true, true) => {
-                let what = first.differing_evidence(later);
-                write!(f, "\n  evidence: {}", what.as_deref().unwrap_or("differs"))
-            }
-        }
+        write!(f, "FLAKE {}   {}", self.first.cell, self.verdicts())?;
+        self.details().iter().try_for_each(|line| write!(f, "\n  {line}"))
     }
 }

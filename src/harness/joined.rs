@@ -1,7 +1,6 @@
 //! A rayon pool whose threads have ended, with all that is theirs, when it is gone.
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// The pool. rayon does not wait for threads to end: where cells ran in them, what MLX keeps for each thread would be freed
@@ -9,7 +8,7 @@ use std::thread::JoinHandle;
 pub struct JoinedPool {
     /// There until it is dropped.
     pool: Option<ThreadPool>,
-    threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl JoinedPool {
@@ -18,21 +17,18 @@ impl JoinedPool {
     /// # Errors
     ///
     /// The system starts no more.
-    pub fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
-        let handles = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&handles);
+    pub fn new(count: usize) -> Result<Self, ThreadPoolBuildError> {
+        let mut threads = Vec::new();
         let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .spawn_handler(move |thread| {
-                let handle = std::thread::Builder::new().spawn(|| thread.run())?;
-                // A panic elsewhere leaves the list as it was: it is only ever pushed to.
-                kept.lock().unwrap_or_else(PoisonError::into_inner).push(handle);
+            .num_threads(count)
+            .spawn_handler(|thread| {
+                threads.push(std::thread::Builder::new().spawn(|| thread.run())?);
                 Ok(())
             })
             .build()?;
         Ok(Self {
             pool: Some(pool),
-            threads: handles,
+            threads,
         })
     }
 
@@ -48,8 +44,7 @@ impl Drop for JoinedPool {
     fn drop(&mut self) {
         // The threads end once nobody can give them work.
         drop(self.pool.take());
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        for thread in threads.drain(..) {
+        for thread in self.threads.drain(..) {
             // A panic in one was told by rayon.
             let _ = thread.join();
         }

@@ -26,7 +26,7 @@ use crate::scorecard::gate::missing;
 use crate::scorecard::label::Standing;
 use crate::scorecard::lines::ReadError;
 use crate::scorecard::outcome::{Ending, Evidence, Outcome};
-use crate::scorecard::outcomes::{Origin, Outcomes};
+use crate::scorecard::outcomes::{self, Origin};
 use crate::scorecard::settle::{self, Column, Mode, SettleError, Settled, Update};
 use crate::scorecard::store::{Store, WriteError, INDEX, JUNIT, OUTCOMES};
 use crate::scorecard::surface::Surface;
@@ -296,29 +296,30 @@ pub fn end(scope: &Scope<'_>, outcomes: Vec<Outcome>) -> Result<Ended, EndError>
 ///
 /// A file cannot be read or written. The outcomes are kept first, so that no later error loses them.
 pub fn end_columns(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndError> {
-    let columns = keep(scope, columns)?;
+    keep(scope, &columns)?;
     settle_kept(scope, columns).map_err(|source| EndError::Unsettled {
         source: Box::new(source),
     })
 }
 
 /// Writes the outcomes of each device, for programs and for services that show test results.
-fn keep(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Vec<Column>, EndError> {
-    let parts: Vec<Outcomes> = columns
+fn keep(scope: &Scope<'_>, columns: &[Column]) -> Result<(), EndError> {
+    let mut text = String::new();
+    for column in columns {
+        let origin = Origin {
+            device: column.device,
+            environment: column.environment.clone(),
+            ..scope.origin.clone()
+        };
+        text.push_str(&outcomes::text(&origin, &column.outcomes)?);
+    }
+    scope.store.write(OUTCOMES, text.as_bytes())?;
+    let runs: Vec<(Device, &[Outcome])> = columns
         .iter()
-        .map(|column| Outcomes {
-            origin: Origin {
-                device: column.device,
-                environment: column.environment.clone(),
-                ..scope.origin.clone()
-            },
-            outcomes: column.outcomes.clone(),
-        })
+        .map(|column| (column.device, column.outcomes.as_slice()))
         .collect();
-    let texts: Vec<String> = parts.iter().map(Outcomes::write).collect::<Result<_, _>>()?;
-    scope.store.write(OUTCOMES, texts.concat().as_bytes())?;
-    scope.store.write(JUNIT, junit(&parts)?.as_bytes())?;
-    Ok(columns)
+    scope.store.write(JUNIT, junit(&runs)?.as_bytes())?;
+    Ok(())
 }
 
 fn settle_kept(scope: &Scope<'_>, columns: Vec<Column>) -> Result<Ended, EndError> {

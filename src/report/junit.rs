@@ -1,7 +1,7 @@
 //! JUnit's XML, for services that show test results: a case a suite, a cell a test; each device has suites of its own.
 
 use crate::scorecard::outcome::{Outcome, Verdict};
-use crate::scorecard::outcomes::Outcomes;
+use crate::vocabulary::Device;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,16 +17,16 @@ pub struct JunitError(#[from] quick_junit::SerializeError);
 /// # Errors
 ///
 /// The library's.
-pub fn junit(parts: &[Outcomes]) -> Result<String, JunitError> {
+pub fn junit(runs: &[(Device, &[Outcome])]) -> Result<String, JunitError> {
     let mut report = Report::new("mlx-assay");
-    for part in parts {
+    for (device, outcomes) in runs {
         // What shows results tells two tests apart by these names.
-        let name = |file: &str| match parts.len() {
+        let name = |file: &str| match runs.len() {
             1 => file.to_owned(),
-            _ => format!("{}: {file}", part.origin.device),
+            _ => format!("{device}: {file}"),
         };
         let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();
-        for outcome in &part.outcomes {
+        for outcome in *outcomes {
             let name = name(&outcome.file);
             let case = test_case(outcome, &name);
             let suite = suites

@@ -73,6 +73,15 @@ pub fn line(outcome: &Outcome) -> serde_json::Result<String> {
     serde_json::to_string(outcome).map(|line| line + "\n")
 }
 
+/// The lines of outcomes that come from there.
+pub fn text(origin: &Origin, outcomes: &[Outcome]) -> serde_json::Result<String> {
+    let mut text = origin.line()?;
+    for outcome in outcomes {
+        text.push_str(&line(outcome)?);
+    }
+    Ok(text)
+}
+
 /// How the line that says where outcomes come from begins; no outcome does.
 const ORIGIN: &str = "{\"schema\"";
 
@@ -119,10 +128,6 @@ impl Outcomes {
 
     /// The file's content.
     pub fn write(&self) -> serde_json::Result<String> {
-        let mut text = self.origin.line()?;
-        for outcome in &self.outcomes {
-            text.push_str(&line(outcome)?);
-        }
-        Ok(text)
+        text(&self.origin, &self.outcomes)
     }
 }

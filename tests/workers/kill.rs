@@ -4,7 +4,7 @@ use crate::roots::{assay, command, copy, marked, root_with, whole_root};
 use mlx_assay::scorecard::changes::Version;
 use mlx_assay::scorecard::store::{Store, CARD, CELLS};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// How many times a run is killed.
@@ -28,6 +28,14 @@ fn bytes(root: &Path) -> [Vec<u8>; 2] {
 fn put(root: &Path, [card, cells]: &[Vec<u8>; 2]) {
     std::fs::write(root.join(CARD), card).expect("written");
     std::fs::write(root.join(CELLS), cells).expect("written");
+}
+
+/// Starts `assay` with a mark in its environment, which its workers then have too.
+fn start_marked(root: &Path, arguments: &[&str], mark: &str, output: fn() -> Stdio) -> Child {
+    let (name, value) = mark.split_once('=').expect("a mark");
+    let mut run = command(root, arguments);
+    run.env(name, value).stdout(output()).stderr(output());
+    run.spawn().expect("the binary starts")
 }
 
 /// The files below a folder.
@@ -69,10 +77,7 @@ fn a_killed_run_leaves_the_old_scorecard_or_the_new_one_and_no_worker() {
     for kill in 0..KILLS {
         put(path, &old);
         let mark = format!("ASSAY_KILLED={}-{kill}", std::process::id());
-        let (name, value) = mark.split_once('=').expect("a mark");
-        let mut run = command(path, &["run"]);
-        run.env(name, value).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut run = run.spawn().expect("the binary starts");
+        let mut run = start_marked(path, &["run"], &mark, Stdio::null);
         // Half of them in the last tenth, where the files are written.
         let share = match kill % 2 {
             0 => moments.next() * 1.05,
@@ -135,10 +140,7 @@ fn root_with_a_loop() -> tempfile::TempDir {
 fn a_worker_in_a_loop_does_not_outlive_a_killed_run() {
     let root = root_with_a_loop();
     let mark = format!("ASSAY_LOOPED={}", std::process::id());
-    let (name, value) = mark.split_once('=').expect("a mark");
-    let mut run = command(root.path(), &["run", "loop"]);
-    run.env(name, value).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = run.spawn().expect("the binary starts");
+    let mut run = start_marked(root.path(), &["run", "loop"], &mark, Stdio::null);
     let start = Instant::now();
     // The run itself, and the worker.
     while marked(&mark).len() < 2 {
@@ -162,10 +164,7 @@ fn a_worker_in_a_loop_does_not_outlive_a_killed_run() {
 fn an_interrupt_ends_the_workers_and_keeps_what_is_known() {
     let root = root_with_a_loop();
     let mark = format!("ASSAY_INTERRUPTED={}", std::process::id());
-    let (name, value) = mark.split_once('=').expect("a mark");
-    let mut run = command(root.path(), &["run"]);
-    run.env(name, value).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let run = run.spawn().expect("the binary starts");
+    let run = start_marked(root.path(), &["run"], &mark, Stdio::piped);
     std::thread::sleep(Duration::from_millis(1500));
     let id = run.id().to_string();
     let sent = std::process::Command::new("kill")
