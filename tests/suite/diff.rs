@@ -151,6 +151,31 @@ fn runs(change: impl Fn(&mut Origin)) -> Diff {
 }
 
 #[test]
+fn a_device_that_only_one_of_two_runs_was_of_is_no_loss() {
+    let with_origin = |name: &str, prepared: Prepared| Side {
+        origin: Some(origin(|_| {})),
+        ..prepared.side(name)
+    };
+    let mut one = prepared();
+    let other = Device::MacosMetal;
+    assert!(one.ground.environments.remove(&other).is_some());
+    for row in &mut one.cells {
+        row.devices.remove(&other);
+    }
+    for row in &mut one.ground.surface {
+        row.devices.remove(&other);
+    }
+    let (both, one) = (
+        with_origin("both.jsonl", prepared()),
+        with_origin("one.jsonl", one),
+    );
+    for (base, head) in [(&both, &one), (&one, &both)] {
+        let found = compare(base, head, &Retired::default());
+        assert!(!found.is_worse(), "{}", text(&found, None));
+    }
+}
+
+#[test]
 fn only_the_environment_changed() {
     let found = runs(|it| it.environment.mlx = "0.33.0".into());
     insta::assert_snapshot!(both(&found));

@@ -9,7 +9,7 @@ use mlx_assay::harness::seam::Observed;
 use mlx_assay::harness::suite::{end, Ended, Recorder, Scope};
 use mlx_assay::report::text;
 use mlx_assay::scorecard::exit::Exit;
-use mlx_assay::scorecard::outcome::Verdict;
+use mlx_assay::scorecard::outcome::{Ending, Verdict};
 use mlx_assay::scorecard::outcomes::Origin;
 use mlx_assay::scorecard::settle::{Mode, Update};
 use mlx_assay::scorecard::store::{Store, CARD, CELLS, PENDING_CARD};
@@ -154,6 +154,26 @@ fn what_got_worse_waits_to_be_accepted() {
         (better.settled.update, store.path(PENDING_CARD).exists()),
         (Update::Current, false)
     );
+}
+
+#[test]
+fn what_waits_is_not_that_of_a_run_before_the_latest_whole_one() {
+    let root = tempfile::tempdir().expect("a folder for the test");
+    let store = Store::new(root.path());
+    let cells = cells(CASE);
+    run(&store, Mode::Write, &cells, |_, _| {});
+    run(&store, Mode::Write, &cells, fail_one);
+    assert!(store.path(PENDING_CARD).exists());
+    // A run of some cells says nothing about it.
+    run_some(&store, Mode::Write, &cells, 1, |_, _| {});
+    assert!(store.path(PENDING_CARD).exists());
+    let invalid = run(&store, Mode::Write, &cells, |_, it| {
+        it.evidence.ending = Ending::Invalid {
+            message: "no".to_owned(),
+        }
+    });
+    assert_eq!(invalid.settled.update, Update::Invalid { cells: 4 });
+    assert!(!store.path(PENDING_CARD).exists());
 }
 
 #[test]
